@@ -1,0 +1,39 @@
+# stepbox: `make help` lists what can be made.
+#
+# Everything is built below $(BUILD). VARIANT=asan builds with AddressSanitizer and UBSan into build-asan.
+
+VARIANT ?= release
+BUILD   ?= $(if $(filter asan,$(VARIANT)),build-asan,build)
+PREFIX  ?= /usr/local
+DESTDIR ?=
+LUA     ?= lua5.4
+LUA_PC  ?= lua5.4
+PKG_CONFIG ?= pkg-config
+
+include tools/build.mk
+include tools/test.mk
+include tools/install.mk
+
+.DEFAULT_GOAL := help
+
+.PHONY: help
+help: ## list the targets
+	@awk -F':.*## ' '/^[a-z-]+:.*## / { printf "  make %-14s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+
+.PHONY: bootstrap
+bootstrap: ## install the system packages that are missing
+	@tools/bootstrap
+
+.PHONY: demo
+demo: ## install what is missing, build, and run examples/steps.lua on the local engine
+	@tools/bootstrap
+	@$(MAKE) --no-print-directory --silent all
+	@tools/run examples/steps.lua
+
+.PHONY: run
+run: all ## run a script of your own: make run FILE=script.lua
+	@tools/run $(FILE)
+
+.PHONY: clean
+clean: ## remove what was built
+	rm -rf build build-asan

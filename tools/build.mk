@@ -1,0 +1,70 @@
+# What is built: the C library, the Lua module, the engine and the agent.
+
+CC      ?= cc
+OPT     := $(if $(filter asan,$(VARIANT)),-O1 -g -fsanitize=address$(comma)undefined -fno-sanitize-recover=undefined -fno-omit-frame-pointer,-O2 -g)
+comma   := ,
+CFLAGS  ?= $(OPT)
+WARN    := -Wall -Wextra -Wshadow -Wstrict-prototypes -Wmissing-prototypes -Wvla -Werror=implicit -Wformat=2
+override CFLAGS += -std=gnu11 -fPIC -fvisibility=hidden -pthread $(WARN) -D_GNU_SOURCE -MMD -MP
+HARDEN  := $(if $(filter asan,$(VARIANT)),,-D_FORTIFY_SOURCE=2 -fstack-protector-strong)
+override CFLAGS += $(HARDEN)
+LDFLAGS ?=
+override LDFLAGS += $(filter -fsanitize%,$(CFLAGS)) -pthread -Wl,-z,relro,-z,now
+
+pc = $(shell $(PKG_CONFIG) --$(1) $(2) 2>/dev/null)
+
+CORE_PC   := libcurl jansson
+SERVER_PC := libmicrohttpd jansson
+# libev ships no .pc file.
+SERVER_LIBS = $(call pc,libs,$(SERVER_PC)) -lev -lm
+
+src_of = $(wildcard src/$(1)/*.c)
+obj_of = $(patsubst src/%.c,$(BUILD)/obj/%.o,$(call src_of,$(1)))
+
+CORE_OBJ   := $(call obj_of,core)
+LUA_OBJ    := $(call obj_of,lua)
+COMMON_OBJ := $(call obj_of,common)
+ENGINE_OBJ := $(call obj_of,engine)
+AGENT_OBJ  := $(call obj_of,agent)
+RUNNERS    := $(wildcard src/runners/*/*)
+
+$(CORE_OBJ):   EXTRA = $(call pc,cflags,$(CORE_PC))
+$(LUA_OBJ):    EXTRA = -Isrc/core $(LUA_CFLAGS)
+$(COMMON_OBJ) $(ENGINE_OBJ) $(AGENT_OBJ): EXTRA = -Isrc/common $(call pc,cflags,$(SERVER_PC))
+LUA_CFLAGS ?= $(call pc,cflags,$(LUA_PC))
+
+$(BUILD)/obj/%.o: src/%.c
+	@mkdir -p $(@D)
+	$(CC) $(CPPFLAGS) $(CFLAGS) $(EXTRA) -c -o $@ $<
+
+$(BUILD)/lib/libstepbox.a: $(CORE_OBJ)
+	@mkdir -p $(@D)
+	rm -f $@ && ar rcs $@ $^
+
+$(BUILD)/lib/libstepbox.so: $(CORE_OBJ)
+	@mkdir -p $(@D)
+	$(CC) -shared -Wl,-soname,libstepbox.so.0 $(LDFLAGS) -o $@ $^ $(call pc,libs,$(CORE_PC))
+
+# The Lua module links the core statically, so that one file is enough.
+$(BUILD)/lua/stepbox/core.so: $(LUA_OBJ) $(BUILD)/lib/libstepbox.a
+	@mkdir -p $(@D)
+	$(CC) -shared $(LDFLAGS) -o $@ $^ $(call pc,libs,$(CORE_PC))
+
+$(BUILD)/bin/stepboxd: $(ENGINE_OBJ) $(COMMON_OBJ)
+	@mkdir -p $(@D)
+	$(CC) $(LDFLAGS) -o $@ $^ $(SERVER_LIBS)
+
+$(BUILD)/bin/stepbox-agent: $(AGENT_OBJ) $(COMMON_OBJ)
+	@mkdir -p $(@D)
+	$(CC) $(LDFLAGS) -o $@ $^ $(SERVER_LIBS)
+
+# The runners stand where the engine looks for them: ../share/stepbox/runners beside its own directory.
+$(BUILD)/share/stepbox/runners/.stamp: $(RUNNERS)
+	@mkdir -p $(@D)
+	cp -r src/runners/. $(@D)/ && touch $@
+
+.PHONY: all
+all: $(BUILD)/lib/libstepbox.a $(BUILD)/lib/libstepbox.so $(BUILD)/lua/stepbox/core.so ## build everything
+all: $(BUILD)/bin/stepboxd $(BUILD)/bin/stepbox-agent $(BUILD)/share/stepbox/runners/.stamp
+
+-include $(shell find $(BUILD)/obj $(BUILD)/spec -name '*.d' 2>/dev/null)
