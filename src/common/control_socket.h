@@ -1,0 +1,42 @@
+/*
+ * control_socket.h - how the engine hands connections to the agent of a sandbox.
+ *
+ * One AF_UNIX SOCK_SEQPACKET pair per sandbox; the agent inherits its end as `--control N`. The
+ * engine sends one datagram, with exactly one descriptor, for each new connection. End of file
+ * means that the engine has gone.
+ */
+#ifndef STEPBOX_CONTROL_SOCKET_H
+#define STEPBOX_CONTROL_SOCKET_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/* flags: the engine itself speaks on this connection, not a client of it */
+#define CONTROL_FROM_ENGINE 0x01
+
+typedef struct control_connection {
+    int fd;        /* a connected stream socket, CLOEXEC */
+    uint16_t port; /* the sandbox port that the client asked for, host order */
+    uint8_t flags; /* CONTROL_FROM_ENGINE */
+} control_connection;
+
+typedef enum control_result {
+    CONTROL_OK = 0,
+    CONTROL_AGAIN,  /* nothing to receive, or no room to send; only on non-blocking sockets */
+    CONTROL_CLOSED, /* the other side has gone */
+    CONTROL_ERROR   /* errno says what; EPROTO when the datagram is not one of ours */
+} control_result;
+
+/* Makes the pair: ends[0] is the engine's (non-blocking, CLOEXEC), ends[1] the agent's (blocking,
+ * CLOEXEC; whoever starts the agent clears that). 0, or -1 with errno. */
+int control_socket_pair(int ends[2]);
+
+/* Sends one connection. The caller keeps its own copy of connection->fd and closes it. Never raises
+ * SIGPIPE. */
+control_result control_socket_send(int control_fd, const control_connection *connection);
+
+/* Receives one connection; connection->fd is the caller's then. After CONTROL_ERROR with errno
+ * EPROTO every descriptor that came has been closed and the socket can still be read. */
+control_result control_socket_receive(int control_fd, control_connection *connection);
+
+#endif
