@@ -1,0 +1,140 @@
+--- A box: the handle of one sandbox. Adds the public methods to the userdata of the core.
+
+local core = require "stepbox.core"
+local call = require "stepbox.call"
+local check = require "stepbox.options"
+local result = require "stepbox.result"
+
+--- The handle of a sandbox. One that `create` made owns it: `kill`, a `<close>` variable that ends, the
+--- collector and the end of the program all kill the sandbox. One that `connect` made does not own it.
+---@class stepbox.Box
+---@field id string the sandbox's id, to hand on to another process
+---@field owned boolean whether this handle kills the sandbox when it goes
+---@field closed boolean whether it was killed or closed through this handle
+local Box = core.box_methods
+
+local STEP_OPTIONS = {
+  language = check.string,
+  context = check.string,
+  envs = check.envs,
+  timeout = check.seconds,
+  on_stdout = check.callable,
+  on_stderr = check.callable,
+  on_result = check.callable,
+  on_error = check.callable,
+  max_output = check.count,
+}
+
+local function wants_events(options)
+  return (options.on_stdout or options.on_stderr or options.on_result or options.on_error) ~= nil
+end
+
+--- The step's value, or the failure with the partial execution as fourth value.
+local function outcome(value, message, code, partial)
+  if value then return result.execution(value) end
+  return nil, message, code, partial and result.execution(partial)
+end
+
+---@class stepbox.StepOptions
+---@field language? string "python" and what else the sandbox offers
+---@field context? string a context's id; not together with language
+---@field envs? table<string, string> variables for this step alone
+---@field timeout? number seconds; the step's deadline, default 300. The state survives it
+---@field on_stdout? fun(text: string, time: number) gets each piece of output as it comes
+---@field on_stderr? fun(text: string, time: number)
+---@field on_result? fun(result: stepbox.Result)
+---@field on_error? fun(error: stepbox.StepError)
+---@field max_output? integer bytes kept of each stream, default 32 MiB; the rest is read and dropped
+
+--- Runs code; variables, imports and files stay for the next step. Code that raises is no failure: look at
+--- `execution.error`. On a failure the fourth value is what had arrived.
+---@param code string
+---@param options? stepbox.StepOptions
+---@return stepbox.Execution|nil execution
+---@return string? message
+---@return string? code
+---@return stepbox.Execution? partial
+function Box:step(code, options)
+  check.argument("step", 1, check.string, code)
+  options = check.options("step", options, STEP_OPTIONS)
+  if options.language and options.context then
+    error("bad options of 'step' (only one of 'language' and 'context' can be given)", 2)
+  end
+  local events = wants_events(options)
+  local wire = {
+    language = options.language,
+    context = options.context,
+    envs = options.envs,
+    timeout = options.timeout,
+    max_output = options.max_output,
+    events = events,
+  }
+  if events then return outcome(call.finish_with(options, self:start_step(code, wire))) end
+  return outcome(call.finish(self:start_step(code, wire)))
+end
+
+--- Kills the sandbox, owned or not, and closes this handle.
+---@return true|nil
+---@return string? message
+---@return string? code "not_found" when it was gone already, "closed" when this handle had closed it
+function Box:kill() return call.finish(self:start_kill()) end
+
+--- Gives up ownership: the sandbox stays until its timeout, and another process can connect to it.
+---@return string|nil id
+---@return string? message
+---@return string? code
+function Box:detach()
+  local ok, message, code = call.finish(self:start_detach())
+  if not ok then return nil, message, code end
+  return self.id
+end
+
+--- What is known of a sandbox.
+---@class stepbox.Info
+---@field id string
+---@field template string
+---@field alias? string
+---@field state "running"|"paused"
+---@field started_at number Unix seconds
+---@field end_at number Unix seconds; when it will be killed unless its timeout is set anew
+---@field cpu_count integer
+---@field memory_mb integer
+---@field disk_mb integer
+---@field metadata table<string, string>
+---@field envd_version? string
+---@field domain? string
+
+--- What the engine knows of the sandbox.
+---@return stepbox.Info|nil
+---@return string? message
+---@return string? code
+function Box:info() return call.finish(self:start_info()) end
+
+--- Lets the sandbox live for that long from now, shorter or longer than it had.
+---@param seconds number
+---@return true|nil
+---@return string? message
+---@return string? code
+function Box:set_timeout(seconds)
+  check.argument("set_timeout", 1, check.seconds, seconds)
+  return call.finish(self:start_set_timeout(seconds))
+end
+
+--- Whether the sandbox runs.
+---@return boolean|nil
+---@return string? message
+---@return string? code
+function Box:is_running() return call.finish(self:start_is_running()) end
+
+--- Interrupts the step that runs in a context, from another task or process; its state is kept, and the step
+--- ends with a KeyboardInterrupt in `error`.
+---@param context? string a context's id; default the default context
+---@return boolean|nil interrupted whether something was running
+---@return string? message
+---@return string? code "unsupported" on servers that cannot (E2B's own)
+function Box:interrupt(context)
+  if context ~= nil then check.argument("interrupt", 1, check.string, context) end
+  return call.finish(self:start_interrupt(context))
+end
+
+return Box

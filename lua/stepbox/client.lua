@@ -1,0 +1,173 @@
+--- Clients: an account or an engine, and the calls that make, find and kill sandboxes.
+
+local core = require "stepbox.core"
+local call = require "stepbox.call"
+local check = require "stepbox.options"
+local task = require "stepbox.task"
+require "stepbox.box"
+
+---@class stepbox.ClientOptions
+---@field api_key? string default E2B_API_KEY of the environment
+---@field domain? string default E2B_DOMAIN, else E2B's own
+---@field api_url? string default E2B_API_URL
+---@field sandbox_url? string one address for all sandboxes; default E2B_SANDBOX_URL
+---@field headers? table<string, string> added to each request
+---@field proxy? string as curl takes it
+---@field ca_file? string PEM file to trust instead of the system's
+---@field socket? string unix socket of the local engine; default STEPBOX_SOCKET
+---@field engine? string program that is started as the local engine; default STEPBOX_ENGINE
+---@field request_timeout? number seconds for one exchange with the server, default 60
+
+---@class stepbox.Client
+---@field local_engine boolean whether this client uses the local engine
+local Client = {}
+Client.__index = Client
+
+local CREATE_OPTIONS = {
+  template = check.string,
+  timeout = check.seconds,
+  envs = check.envs,
+  metadata = check.map,
+  setup = check.strings,
+  name = check.string,
+  allow_internet = check.boolean,
+  request_timeout = check.seconds,
+  on_stdout = check.callable,
+  on_stderr = check.callable,
+}
+
+local CONNECT_OPTIONS = {
+  timeout = check.seconds,
+  request_timeout = check.seconds,
+  own = check.boolean,
+}
+
+local LIST_OPTIONS = {
+  metadata = check.map,
+  state = function(value)
+    if type(value) == "string" then return nil end
+    return check.strings(value)
+  end,
+  limit = check.count,
+}
+
+local NO_OPTIONS = {}
+
+--- `name` is metadata under that key: E2B has no names of its own.
+local function with_name(metadata, name)
+  if not name then return metadata end
+  local copy = {}
+  for key, value in pairs(metadata or {}) do copy[key] = value end
+  copy.name = name
+  return copy
+end
+
+---@class stepbox.CreateOptions: stepbox.ClientOptions
+---@field template? string default "code-interpreter-v1"
+---@field timeout? number seconds the sandbox lives, default 300
+---@field envs? table<string, string> variables for everything that runs in it
+---@field metadata? table<string, string> to find it by
+---@field setup? string[] shell commands, run in order in the foreground
+---@field name? string kept as metadata `name`
+---@field allow_internet? boolean
+---@field on_stdout? fun(text: string, time: number) gets the setup's output as it comes
+---@field on_stderr? fun(text: string, time: number)
+
+--- Makes a sandbox and returns an owning box. When a setup command fails the sandbox is killed; the message
+--- names the command, and the fourth value is `{command, exit_code, stdout, stderr}`.
+---@param options? stepbox.CreateOptions
+---@return stepbox.Box|nil box
+---@return string? message
+---@return string? code
+---@return table? failed_command
+function Client:create(options)
+  options = check.options("create", options, CREATE_OPTIONS)
+  local events = (options.on_stdout or options.on_stderr) ~= nil
+  local wire = {
+    template = options.template,
+    timeout = options.timeout,
+    envs = options.envs,
+    metadata = with_name(options.metadata, options.name),
+    setup = options.setup,
+    allow_internet = options.allow_internet,
+    request_timeout = options.request_timeout,
+    events = events,
+  }
+  if events then return call.finish_with(options, self.core:start_create(wire)) end
+  return call.finish(self.core:start_create(wire))
+end
+
+---@class stepbox.ConnectOptions: stepbox.ClientOptions
+---@field timeout? number seconds it shall live at least from now; without it its life is left alone
+---@field own? boolean take ownership
+
+--- A box for a sandbox that exists, by its id. It does not own the sandbox unless `own` is given.
+---@param id string
+---@param options? stepbox.ConnectOptions
+---@return stepbox.Box|nil box
+---@return string? message
+---@return string? code "not_found" when there is none
+function Client:connect(id, options)
+  check.argument("connect", 1, check.string, id)
+  options = check.options("connect", options, CONNECT_OPTIONS)
+  return call.finish(self.core:start_connect(id, options))
+end
+
+--- Kills a sandbox by its id.
+---@param id string
+---@param options? table for symmetry with the module's function; none are known here
+---@return true|nil
+---@return string? message
+---@return string? code "not_found" when there is none
+function Client:kill(id, options)
+  check.argument("kill", 1, check.string, id)
+  check.options("kill", options, NO_OPTIONS)
+  return call.finish(self.core:start_kill(id))
+end
+
+---@class stepbox.ListOptions: stepbox.ClientOptions
+---@field metadata? table<string, string> only sandboxes that have all of these
+---@field state? string|string[] "running", "paused"
+---@field limit? integer how many the server sends at once
+
+--- Iterates over the sandboxes, page after page. The first page is fetched at once, so that a failure comes
+--- back as nil, message, code; one on a later page raises.
+---@param options? stepbox.ListOptions
+---@return (fun(): stepbox.Info|nil)|nil iterator
+---@return string? message
+---@return string? code
+function Client:list(options)
+  options = check.options("list", options, LIST_OPTIONS)
+  local wire = {
+    metadata = options.metadata,
+    states = type(options.state) == "string" and { options.state } or options.state,
+    limit = options.limit,
+  }
+  local page, token, code = call.finish(self.core:start_list(wire))
+  if not page then return nil, token, code end
+  local index = 0
+  return function()
+    index = index + 1
+    while not page[index] and token do
+      wire.next_token = token
+      page, token = call.finish(self.core:start_list(wire))
+      if not page then error("stepbox: listing sandboxes: " .. token, 2) end
+      index = 1
+    end
+    return page[index]
+  end
+end
+
+--- Makes a client. Nothing is sent yet.
+---@param options? stepbox.ClientOptions
+---@return stepbox.Client|nil client
+---@return string? message
+---@return string? code
+local function client(options)
+  options = check.options("client", options, check.connection)
+  local inner, message, code = core.client(task.loop(), options)
+  if not inner then return nil, message, code end
+  return setmetatable({ core = inner, local_engine = inner:is_local() }, Client)
+end
+
+return client

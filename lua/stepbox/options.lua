@@ -1,0 +1,121 @@
+--- Checks tables of options: an unknown name, a wrong type or a value out of range raises, naming it.
+
+local check = {}
+
+--- Tables that say what a call takes: name -> rule. A rule gets the value and returns nothing when it is
+--- right, else what was expected.
+
+local function is_type(wanted)
+  return function(value)
+    if type(value) ~= wanted then return wanted .. " expected, got " .. type(value) end
+  end
+end
+
+check.string = is_type "string"
+check.boolean = is_type "boolean"
+check.callable = function(value)
+  local meta = type(value) == "table" and getmetatable(value)
+  if type(value) ~= "function" and not (meta and meta.__call) then
+    return "function expected, got " .. type(value)
+  end
+end
+
+--- Seconds: a number above zero (zero and negative values raise; there is no "for ever" by accident).
+function check.seconds(value)
+  if type(value) ~= "number" then return "number of seconds expected, got " .. type(value) end
+  if value ~= value or value <= 0 then return "a number of seconds above 0 expected, got " .. tostring(value) end
+end
+
+function check.count(value)
+  if type(value) ~= "number" then return "number expected, got " .. type(value) end
+  if value ~= value or value < 1 or value % 1 ~= 0 then
+    return "a whole number of at least 1 expected, got " .. tostring(value)
+  end
+end
+
+--- A table of strings by name.
+function check.map(value)
+  if type(value) ~= "table" then return "table expected, got " .. type(value) end
+  for name, inner in pairs(value) do
+    if type(name) ~= "string" then return "names must be strings, got a " .. type(name) end
+    if type(inner) ~= "string" then
+      return "the value of '" .. name .. "' must be a string, got " .. type(inner)
+    end
+    if name == "" then return "a name must not be empty" end
+    if name:find("%z") or inner:find("%z") then
+      return "'" .. name:gsub("%z", "\\0") .. "' must not contain a NUL byte"
+    end
+  end
+end
+
+--- Environment variables: names the shell can use too.
+function check.envs(value)
+  local wrong = check.map(value)
+  if wrong then return wrong end
+  for name in pairs(value) do
+    if not name:find "^[%a_][%w_]*$" then return "'" .. name .. "' is no name of a variable" end
+  end
+end
+
+--- A list of strings, with at least `least` entries.
+function check.strings(value)
+  if type(value) ~= "table" then return "list of strings expected, got " .. type(value) end
+  local count = 0
+  for key in pairs(value) do
+    count = count + 1
+    if type(key) ~= "number" then return "list of strings expected, got a key '" .. tostring(key) .. "'" end
+  end
+  for i = 1, count do
+    if type(value[i]) ~= "string" then
+      return "list of strings expected, entry " .. i .. " is a " .. type(value[i])
+    end
+  end
+end
+
+--- What says where sandboxes are, the same for every call that may make a client of its own.
+check.connection = {
+  api_key = check.string,
+  domain = check.string,
+  api_url = check.string,
+  sandbox_url = check.string,
+  headers = check.map,
+  proxy = check.string,
+  ca_file = check.string,
+  socket = check.string,
+  engine = check.string,
+  request_timeout = check.seconds,
+}
+
+--- Checks `options` of the function `name`; nil counts as no options. Raises at the caller's caller.
+---@param name string the function, for the message
+---@param options table|nil
+---@param ... table<string, function> rules
+---@return table options never nil; the caller's own table
+function check.options(name, options, ...)
+  if options == nil then return {} end
+  if type(options) ~= "table" then
+    error("bad options of '" .. name .. "' (table expected, got " .. type(options) .. ")", 3)
+  end
+  for option, value in pairs(options) do
+    local rule
+    for i = 1, select("#", ...) do
+      rule = rule or (select(i, ...))[option]
+    end
+    if not rule then
+      error("unknown option '" .. tostring(option) .. "' of '" .. name .. "'", 3)
+    end
+    local wrong = rule(value)
+    if wrong then error("bad option '" .. option .. "' of '" .. name .. "' (" .. wrong .. ")", 3) end
+  end
+  return options
+end
+
+--- Checks one argument. Raises at the caller's caller.
+function check.argument(name, index, rule, value)
+  local wrong = rule(value)
+  if wrong then
+    error("bad argument #" .. index .. " to '" .. name .. "' (" .. wrong .. ")", 3)
+  end
+end
+
+return check

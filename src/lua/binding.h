@@ -1,0 +1,98 @@
+/*
+ * binding.h - what the files of the Lua module share.
+ *
+ * The module is private (stepbox.core); lua/stepbox is the public face. One file per userdata:
+ * loop.c, client.c, box.c, op.c. push.c makes Lua values of what the core returns, options.c reads
+ * tables.
+ *
+ * Owners are counted in C (struct loop_owner, struct client_owner), since the order in which a
+ * collector finalises userdata of one dead cycle is no business of the core, which wants its loop
+ * freed last.
+ */
+#ifndef STEPBOX_LUA_BINDING_H
+#define STEPBOX_LUA_BINDING_H
+
+#include "compat.h"
+#include "stepbox.h"
+
+#define LOOP_TYPE "stepbox.loop"
+#define CLIENT_TYPE "stepbox.client"
+#define BOX_TYPE "stepbox.box"
+#define OP_TYPE "stepbox.op"
+
+struct loop_owner {
+    sb_loop *loop;
+    size_t references;
+};
+
+struct client_owner {
+    sb_client *client;
+    struct loop_owner *loop;
+    size_t references;
+};
+
+void loop_owner_release(struct loop_owner *owner);
+void client_owner_release(struct client_owner *owner);
+
+/* What op:result() makes of a finished operation. */
+enum op_value {
+    OP_VALUE_TRUE,
+    OP_VALUE_BOX,
+    OP_VALUE_INFO,
+    OP_VALUE_LIST,
+    OP_VALUE_FLAG,
+    OP_VALUE_EXECUTION
+};
+
+/* The userdata. Each is born zeroed, gets its metatable, and only then acquires anything. */
+struct lua_box {
+    sb_box *box;
+    struct client_owner *client;
+};
+
+struct lua_op {
+    sb_op *op;
+    enum op_value value;
+    struct client_owner *client;
+};
+
+/* A new, still empty userdata with its metatable, on top of the stack. */
+struct lua_op *op_new(lua_State *L, struct client_owner *client, enum op_value value);
+struct lua_box *box_new(lua_State *L, struct client_owner *client);
+
+/* Finishes a call that started an operation: the op userdata on top of the stack, or nil, message,
+ * code. */
+int op_started(lua_State *L, struct lua_op *self, sb_op *op, const sb_error *err);
+
+struct client_owner *client_check(lua_State *L, int index);
+struct loop_owner *loop_check(lua_State *L, int index);
+
+/* nil, message, code: the one place that makes this triple. */
+int push_failure(lua_State *L, const sb_error *err);
+void push_execution(lua_State *L, const sb_execution *execution);
+void push_result(lua_State *L, const sb_result *result);
+void push_event(lua_State *L, const sb_event *event);
+void push_info(lua_State *L, const sb_info *info);
+void push_command(lua_State *L, const sb_command_result *command);
+
+/* Table fields. The strings live as long as the table; arrays are userdata left on the stack, so
+ * callers must have done luaL_checkstack(). Wrong types raise, naming the field. */
+const char *field_string(lua_State *L, int table, const char *name);
+double field_number(lua_State *L, int table, const char *name, double missing);
+int field_boolean(lua_State *L, int table, const char *name); /* 1, -1 or 0: not given */
+const sb_pair *field_pairs(lua_State *L, int table, const char *name, size_t *count);
+const char *const *field_strings(lua_State *L, int table, const char *name, size_t *count);
+
+/* Makes metatable `type` with these metamethods, and `methods` as __index unless that is among
+ * them. */
+void register_type(lua_State *L, const char *type, const luaL_Reg *meta, const luaL_Reg *methods);
+
+void loop_register(lua_State *L);
+void client_register(lua_State *L);
+void box_register(lua_State *L);
+void op_register(lua_State *L);
+
+int loop_create(lua_State *L);
+int client_create(lua_State *L);
+
+#endif

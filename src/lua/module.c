@@ -1,0 +1,49 @@
+/* module.c - luaopen_stepbox_core: the table that lua/stepbox builds on. */
+#include "binding.h"
+
+void register_type(lua_State *L, const char *type, const luaL_Reg *meta, const luaL_Reg *methods) {
+    luaL_newmetatable(L, type);
+    compat_setfuncs(L, meta);
+    lua_newtable(L);
+    compat_setfuncs(L, methods);
+    lua_pushvalue(L, -1);
+    lua_setfield(L, -3, "methods");
+    lua_getfield(L, -2, "__index");
+    if (lua_isnil(L, -1)) {
+        lua_pushvalue(L, -2);
+        lua_setfield(L, -4, "__index");
+    }
+    lua_pop(L, 3);
+}
+
+/* The table of a type's methods, to which lua/stepbox adds those that are written in Lua. */
+static void push_methods(lua_State *L, const char *type) {
+    luaL_getmetatable(L, type);
+    lua_getfield(L, -1, "methods");
+    lua_remove(L, -2);
+}
+
+static const luaL_Reg functions[] = {
+    {"loop", loop_create},
+    {"client", client_create},
+    {NULL, NULL},
+};
+
+SB_API int luaopen_stepbox_core(lua_State *L);
+
+SB_API int luaopen_stepbox_core(lua_State *L) {
+    loop_register(L);
+    client_register(L);
+    box_register(L);
+    op_register(L);
+    lua_newtable(L);
+    compat_setfuncs(L, functions);
+    push_methods(L, BOX_TYPE);
+    lua_setfield(L, -2, "box_methods");
+    lua_pushliteral(L, SB_VERSION);
+    lua_setfield(L, -2, "version");
+    /* What JSON's null becomes, the same value that lua-cjson uses. */
+    lua_pushlightuserdata(L, NULL);
+    lua_setfield(L, -2, "null");
+    return 1;
+}

@@ -1,0 +1,135 @@
+/* op.c - the operation userdata: what a call is while it runs. */
+#include "binding.h"
+
+/* OP_TYPE's metatable has a field `live`: operation address -> userdata, with weak values, so that
+ * the loop can hand out the userdata of an operation with news. */
+
+struct lua_op *op_new(lua_State *L, struct client_owner *client, enum op_value value) {
+    struct lua_op *self = compat_newuserdata(L, sizeof *self);
+    *self = (struct lua_op){.value = value};
+    luaL_getmetatable(L, OP_TYPE);
+    lua_setmetatable(L, -2);
+    self->client = client;
+    client->references++;
+    return self;
+}
+
+int op_started(lua_State *L, struct lua_op *self, sb_op *op, const sb_error *err) {
+    if (!op)
+        return push_failure(L, err);
+    self->op = op;
+    luaL_getmetatable(L, OP_TYPE);
+    lua_getfield(L, -1, "live");
+    lua_pushlightuserdata(L, op);
+    lua_pushvalue(L, -4);
+    lua_rawset(L, -3);
+    lua_pop(L, 2);
+    return 1;
+}
+
+static int op_close(lua_State *L) {
+    struct lua_op *self = luaL_checkudata(L, 1, OP_TYPE);
+    sb_op *op = self->op;
+    struct client_owner *client = self->client;
+    self->op = NULL;
+    self->client = NULL;
+    sb_op_free(op);
+    client_owner_release(client);
+    return 0;
+}
+
+static struct lua_op *op_check(lua_State *L) {
+    struct lua_op *self = luaL_checkudata(L, 1, OP_TYPE);
+    luaL_argcheck(L, self->op, 1, "the operation is closed");
+    return self;
+}
+
+static int op_done(lua_State *L) {
+    lua_pushboolean(L, sb_op_done(op_check(L)->op));
+    return 1;
+}
+
+static int op_cancel(lua_State *L) {
+    sb_op_cancel(op_check(L)->op);
+    return 0;
+}
+
+/* op:next_event() -> table | nil when none waits */
+static int op_next_event(lua_State *L) {
+    struct lua_op *self = op_check(L);
+    const sb_event *event = sb_op_next_event(self->op);
+    if (!event)
+        lua_pushnil(L);
+    else
+        push_event(L, event);
+    return 1;
+}
+
+static void push_value(lua_State *L, struct lua_op *self) {
+    switch (self->value) {
+    case OP_VALUE_TRUE:
+        lua_pushboolean(L, 1);
+        break;
+    case OP_VALUE_FLAG:
+        lua_pushboolean(L, sb_op_flag(self->op));
+        break;
+    case OP_VALUE_BOX: {
+        struct lua_box *box = box_new(L, self->client);
+        box->box = sb_op_take_box(self->op);
+        break;
+    }
+    case OP_VALUE_INFO:
+        push_info(L, sb_op_info(self->op, 0));
+        break;
+    case OP_VALUE_LIST: {
+        size_t count = sb_op_info_count(self->op);
+        lua_createtable(L, (int)count, 0);
+        for (size_t i = 0; i < count; i++) {
+            push_info(L, sb_op_info(self->op, i));
+            lua_rawseti(L, -2, (int)(i + 1));
+        }
+        break;
+    }
+    case OP_VALUE_EXECUTION:
+        push_execution(L, sb_op_execution(self->op));
+        break;
+    }
+}
+
+/* op:result() -> value | nil, message, code, partial. Only when done; a box can be taken once. */
+static int op_result(lua_State *L) {
+    struct lua_op *self = op_check(L);
+    luaL_argcheck(L, sb_op_done(self->op), 1, "the operation is not done");
+    sb_error err;
+    if (sb_op_error(self->op, &err) == SB_OK) {
+        push_value(L, self);
+        if (self->value != OP_VALUE_LIST)
+            return 1;
+        lua_pushstring(L, sb_op_next_token(self->op));
+        return 2;
+    }
+    int count = push_failure(L, &err);
+    if (self->value == OP_VALUE_EXECUTION)
+        push_execution(L, sb_op_execution(self->op));
+    else if (sb_op_command(self->op))
+        push_command(L, sb_op_command(self->op));
+    else
+        return count;
+    return count + 1;
+}
+
+void op_register(lua_State *L) {
+    static const luaL_Reg meta[] = {{"__gc", op_close}, {"__close", op_close}, {NULL, NULL}};
+    static const luaL_Reg methods[] = {{"done", op_done},     {"cancel", op_cancel},
+                                       {"result", op_result}, {"next_event", op_next_event},
+                                       {"close", op_close},   {NULL, NULL}};
+    register_type(L, OP_TYPE, meta, methods);
+    luaL_getmetatable(L, OP_TYPE);
+    lua_newtable(L);
+    lua_newtable(L);
+    lua_pushliteral(L, "v");
+    lua_setfield(L, -2, "__mode");
+    lua_setmetatable(L, -2);
+    lua_setfield(L, -2, "live");
+    lua_pop(L, 1);
+}
