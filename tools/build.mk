@@ -50,6 +50,18 @@ $(BUILD)/lua/stepbox/core.so: $(LUA_OBJ) $(BUILD)/lib/libstepbox.a
 	@mkdir -p $(@D)
 	$(CC) -shared $(LDFLAGS) -o $@ $^ $(call pc,libs,$(CORE_PC))
 
+# Core and binding in one archive, for hosts that link the module in.
+$(BUILD)/lib/libstepbox-lua.a: $(LUA_OBJ) $(CORE_OBJ)
+	@mkdir -p $(@D)
+	rm -f $@ && ar rcs $@ $^
+
+$(BUILD)/examples/embed: examples/embed.c $(BUILD)/lib/libstepbox-lua.a
+	@mkdir -p $(@D)
+	$(CC) $(CFLAGS) $(LUA_CFLAGS) $(LDFLAGS) -Wl,-E -o $@ $^ $(call pc,libs,$(LUA_PC) $(CORE_PC))
+
+.PHONY: examples
+examples: $(BUILD)/examples/embed ## build the example of a host program in C
+
 $(BUILD)/bin/stepboxd: $(ENGINE_OBJ) $(COMMON_OBJ)
 	@mkdir -p $(@D)
 	$(CC) $(LDFLAGS) -o $@ $^ $(SERVER_LIBS)

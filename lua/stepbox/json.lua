@@ -4,10 +4,7 @@
 --- fit. Both give the same here.
 
 local cjson = require "cjson"
-
-local tointeger = math.tointeger or function(n) -- Lua 5.1, 5.2: all numbers are floats
-  return n
-end
+local tointeger = require("stepbox.compat").tointeger
 
 local function integers(value)
   if type(value) == "number" then

@@ -23,7 +23,9 @@ end
 --- Seconds: a number above zero (zero and negative values raise; there is no "for ever" by accident).
 function check.seconds(value)
   if type(value) ~= "number" then return "number of seconds expected, got " .. type(value) end
-  if value ~= value or value <= 0 then return "a number of seconds above 0 expected, got " .. tostring(value) end
+  if value ~= value or value <= 0 then
+    return "a number of seconds above 0 expected, got " .. tostring(value)
+  end
 end
 
 function check.count(value)
@@ -57,13 +59,15 @@ function check.envs(value)
   end
 end
 
---- A list of strings, with at least `least` entries.
+--- A list of strings.
 function check.strings(value)
   if type(value) ~= "table" then return "list of strings expected, got " .. type(value) end
   local count = 0
   for key in pairs(value) do
     count = count + 1
-    if type(key) ~= "number" then return "list of strings expected, got a key '" .. tostring(key) .. "'" end
+    if type(key) ~= "number" then
+      return "list of strings expected, got a key '" .. tostring(key) .. "'"
+    end
   end
   for i = 1, count do
     if type(value[i]) ~= "string" then

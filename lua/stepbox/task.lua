@@ -4,6 +4,7 @@
 --- task it yields to the scheduler here, elsewhere it drives the loop until the operation has news.
 
 local core = require "stepbox.core"
+local compat = require "stepbox.compat"
 
 local loop                                          -- made on first use
 local tasks = setmetatable({}, { __mode = "k" })    -- coroutine -> task
@@ -12,8 +13,7 @@ local runnable, first, last = {}, 1, 0              -- queue of tasks to resume
 local pending = 0                                   -- tasks that have not ended
 local failed = {}                                   -- tasks that raised, and nobody has looked yet
 
-local pack = table.pack or function(...) return { n = select("#", ...), ... } end
-local unpack = table.unpack or unpack               -- luacheck: ignore 113
+local pack, unpack = compat.pack, compat.unpack
 
 local function get_loop()
   if not loop then

@@ -1,0 +1,9 @@
+--- The differences between the Lua versions that the library files meet (5.1 with LuaJIT to 5.5).
+-- luacheck: std max
+
+return {
+  pack = table.pack or function(...) return { n = select("#", ...), ... } end,
+  unpack = table.unpack or unpack,
+  -- Lua 5.1 and 5.2 have one kind of number only.
+  tointeger = math.tointeger or function(n) return n end,
+}
