@@ -1,0 +1,101 @@
+/*
+ * http_internal.h - what the parts of the HTTP server share: http_server.c (connections, the loop),
+ * http_request.c (reading requests, plain answers), http_stream.c (streamed answers).
+ *
+ * A request has two holders: libmicrohttpd, until the exchange is complete or the connection broke,
+ * and the handler, until it has answered. It is freed when both have let go. While the handler has
+ * not answered, or a stream has nothing to send, the connection is suspended.
+ */
+#ifndef STEPBOX_HTTP_INTERNAL_H
+#define STEPBOX_HTTP_INTERNAL_H
+
+#include "http_server.h"
+
+#include <microhttpd.h>
+
+struct http_connection {
+    struct http_connection *next;
+    int fd;
+    void *tag;
+};
+
+struct http_server {
+    struct ev_loop *loop;
+    struct MHD_Daemon *daemon;
+    http_handler *handler;
+    void *user;
+    size_t max_body;
+    struct http_connection *connections;
+    http_request *requests; /* all that libmicrohttpd still holds */
+    struct ev_io epoll_io;
+    struct ev_timer timer;     /* libmicrohttpd's next time-out */
+    struct ev_prepare prepare; /* runs libmicrohttpd before the loop sleeps, when `due` */
+    bool due;
+};
+
+struct http_header {
+    struct http_header *next;
+    char *name; /* name and value are one allocation */
+    char *value;
+};
+
+struct http_stream {
+    http_request *request;
+    char *bytes;
+    size_t start, end, capacity; /* bytes[start..end) wait to be sent */
+    void (*on_drain)(void *user);
+    void *drain_user;
+    bool was_high;
+    bool ended;
+    bool broken; /* to be cut instead of ended */
+};
+
+struct http_request {
+    http_server *server; /* NULL like conn */
+    struct ev_loop *loop;
+    struct MHD_Connection *conn; /* NULL when libmicrohttpd has let go */
+    http_request *next, *previous;
+    char *method, *path;
+    void *tag;
+    int fd;
+
+    char *body;
+    size_t body_length, body_capacity;
+    size_t discarded; /* bytes of a body that is too large */
+    bool too_large;
+    bool out_of_memory;
+
+    bool held;      /* the handler has been called and has not answered */
+    bool suspended; /* libmicrohttpd does not look at the connection */
+    bool gone;      /* the client went away */
+    struct MHD_Response *response;
+    int status;
+    struct http_header *headers;
+    struct http_stream stream;
+    bool streaming;
+
+    struct ev_io peek;      /* notices the end of the connection */
+    struct ev_timer hangup; /* the same when pipelined bytes hide the end */
+    void (*on_gone)(void *user);
+    void *gone_user;
+};
+
+/* Has libmicrohttpd looked at its connections before the loop sleeps next. */
+void http_server_due(http_server *server);
+
+http_request *http_request_new(http_server *server, struct MHD_Connection *conn, const char *method,
+                               const char *path, struct http_connection *from);
+/* Appends to the body, or marks the request as too large or out of memory. */
+void http_request_append(http_request *request, const char *bytes, size_t length);
+/* libmicrohttpd lets go of the request; `complete` when the whole answer was sent. */
+void http_request_complete(http_request *request, bool complete);
+/* Notices from now on when the client leaves. */
+void http_request_watch(http_request *request);
+void http_request_suspend(http_request *request);
+void http_request_resume(http_request *request);
+/* The response (created from the request's headers) to queue; NULL when it cannot be made. */
+void http_request_set_response(http_request *request, int status, struct MHD_Response *response);
+/* The handler lets go of the request. */
+void http_request_release(http_request *request);
+
+#endif
