@@ -2,7 +2,10 @@
 #include "binding.h"
 
 void register_type(lua_State *L, const char *type, const luaL_Reg *meta, const luaL_Reg *methods) {
-    luaL_newmetatable(L, type);
+    if (!luaL_newmetatable(L, type)) { /* loaded again into the same state: what lives goes on */
+        lua_pop(L, 1);
+        return;
+    }
     compat_setfuncs(L, meta);
     lua_newtable(L);
     compat_setfuncs(L, methods);

@@ -125,6 +125,12 @@ void op_register(lua_State *L) {
                                        {"close", op_close},   {NULL, NULL}};
     register_type(L, OP_TYPE, meta, methods);
     luaL_getmetatable(L, OP_TYPE);
+    lua_getfield(L, -1, "live");
+    if (lua_istable(L, -1)) {
+        lua_pop(L, 2);
+        return;
+    }
+    lua_pop(L, 1);
     lua_newtable(L);
     lua_newtable(L);
     lua_pushliteral(L, "v");

@@ -1,0 +1,37 @@
+local sandbox = require "spec.support.sandbox"
+
+describe("the examples", function()
+  local function lines(path) return select(2, sandbox.read(path):gsub("\n", "")) end
+
+  it("are each under sixty lines", function()
+    for path in sandbox.sh("ls examples/*"):gmatch "%S+" do
+      assert.is_true(lines(path) < 60, path .. " has " .. lines(path) .. " lines")
+    end
+  end)
+
+  it("steps.lua does the main job", function()
+    local chart = os.tmpname() .. ".png"
+    local output, status = sandbox.sh("STEPBOX_CHART=" .. chart .. " lua5.4 examples/steps.lua")
+    assert.equal(0, status, output)
+    assert.matches("visits in all: 390", output, 1, true)
+    assert.matches("ZeroDivisionError", output, 1, true)
+    assert.matches("state is intact: total = 390", output, 1, true)
+    assert.matches("day 1 day 2 day 3", output, 1, true)
+    assert.matches("back in the first process: total = 1390", output, 1, true)
+    assert.equal("\137PNG", sandbox.read(chart):sub(1, 4))
+    os.remove(chart)
+  end)
+
+  it("embed.c is a host that runs a script, with the module linked in", function()
+    local script = os.tmpname()
+    sandbox.write(script, [[
+      assert(package.preload["stepbox.core"])
+      local box <close> = assert(require("stepbox").create { timeout = 60 })
+      print(box:step("'" .. arg[1] .. "' * 2").text)
+    ]])
+    local output, status = sandbox.sh("LUA_CPATH=';;' " .. sandbox.build .. "/examples/embed " .. script .. " ab")
+    os.remove(script)
+    assert.equal("abab\n", output)
+    assert.equal(0, status)
+  end)
+end)

@@ -1,0 +1,28 @@
+local sandbox = require "spec.support.sandbox"
+
+describe("the rockspec", function()
+  it("builds offline with Debian's lua-cjson, and what it installs runs", function()
+    local folder = sandbox.temporary()
+    finally(function() os.execute("rm -rf " .. folder) end)
+    -- No server to fetch from; lua-cjson comes from the system.
+    sandbox.write(folder .. "/config.lua", 'rocks_servers = {}\nrocks_provided = { ["lua-cjson"] = "2.1.0-1" }\n')
+    local output, status = sandbox.sh(([[
+      cp -r Makefile tools src lua rockspec examples spec %s/ && cd %s &&
+      LUAROCKS_CONFIG=%s/config.lua luarocks --lua-version 5.4 --tree %s/tree make rockspec/stepbox-scm-1.rockspec
+    ]]):format(folder, folder, folder, folder))
+    assert.equal(0, status, output)
+    local script = folder .. "/try.lua"
+    sandbox.write(script, [[
+      local stepbox = require "stepbox"
+      local box <close> = assert(stepbox.create { timeout = 60 })
+      print(package.searchpath("stepbox.core", package.cpath))
+      print(box:step("6 * 7").text)
+    ]])
+    output = sandbox.sh(([[
+      cd / && env -u STEPBOX_ENGINE XDG_RUNTIME_DIR=%s LUA_PATH='%s/tree/share/lua/5.4/?.lua;%s/tree/share/lua/5.4/?/init.lua;;' \
+        LUA_CPATH='%s/tree/lib/lua/5.4/?.so;;' lua5.4 %s
+      pkill -f -- %s/engine.sock; sleep 0.3
+    ]]):format(folder, folder, folder, folder, script, folder))
+    assert.matches(folder .. "/tree/lib/lua/5.4/stepbox/core.so\n42\n", output, 1, true)
+  end)
+end)
