@@ -1,3 +1,4 @@
+exclude_files = { "build*" }
 std = "min"
 max_line_length = 110
 files["spec"] = { std = "lua54+busted" }

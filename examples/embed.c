@@ -49,7 +49,8 @@ int main(int argc, char **argv) {
     if (status != LUA_OK)
         fprintf(stderr, "%s: %s\n", argv[0], lua_tostring(L, -1));
 
-    /* Boxes that the script still owns are killed here; their kills are waited for, but never for long. */
+    /* Boxes that the script still owns are killed here; their kills are waited for, but never for
+     * long. */
     lua_close(L);
     return status == LUA_OK ? 0 : 1;
 }

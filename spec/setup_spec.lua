@@ -7,7 +7,8 @@ describe("the setup of a sandbox", function()
       setup = { "mkdir -p d && cd d && pwd > where", "echo $GREETING >> d/where" },
       envs = { GREETING = "hello there" },
     })
-    assert.equal("/home/user/d\nhello there\n", assert(box:step "print(open('d/where').read(), end='')").stdout)
+    local where = assert(box:step "print(open('d/where').read(), end='')").stdout
+    assert.equal("/home/user/d\nhello there\n", where)
   end)
 
   it("streams its output", function()

@@ -22,7 +22,11 @@ describe("a step", function()
   end)
 
   it("keeps stdout and stderr apart, whole and in pieces with their times", function()
-    local execution = assert(box:step "import sys\nprint('out')\nprint('err', file=sys.stderr)\nprint('more')")
+    local execution = assert(box:step [[
+import sys
+print('out')
+print('err', file=sys.stderr)
+print('more')]])
     assert.equal("out\nmore\n", execution.stdout)
     assert.equal("err\n", execution.stderr)
     local pieces = {}
@@ -136,7 +140,8 @@ _ = subprocess.run(["echo", "child"])
   end)
 
   it("gives a data frame as HTML and as columns", function()
-    local result = assert(box:step "import pandas\npandas.DataFrame({'a': [1, 2], 'b': ['x', 'y']})").results[1]
+    local code = "import pandas\npandas.DataFrame({'a': [1, 2], 'b': ['x', 'y']})"
+    local result = assert(box:step(code)).results[1]
     assert.matches("<table", result.html)
     assert.same({ a = { 1, 2 }, b = { "x", "y" } }, result.data)
     assert.is_true(result.is_main)
@@ -144,7 +149,8 @@ _ = subprocess.run(["echo", "child"])
 
   it("gets variables as data, for itself alone", function()
     local value = "quo'te \"double\" $(id) back\\slash\nnewline \u{1F600}"
-    assert.equal(value, assert(box:step("import os\nprint(os.environ['V'], end='')", { envs = { V = value } })).stdout)
+    local code = "import os\nprint(os.environ['V'], end='')"
+    assert.equal(value, assert(box:step(code, { envs = { V = value } })).stdout)
     assert.equal("True", text "'V' not in os.environ")
     assert.equal("yes", text "os.environ['FROM_CREATE']")
     assert.equal("mine", text("os.environ['FROM_CREATE']", { envs = { FROM_CREATE = "mine" } }))

@@ -22,6 +22,47 @@ $(ENGINE_TESTS): $(BUILD)/spec/engine/%: spec/engine/%.c $(call without_main,$(E
 $(AGENT_TESTS): $(BUILD)/spec/agent/%: spec/agent/%.c $(call without_main,$(AGENT_OBJ)) $(COMMON_OBJ)
 	$(build_unit)
 
+$(BUILD)/spec/support/fork_host: spec/support/fork_host.c $(BUILD)/lib/libstepbox-lua.a
+	@mkdir -p $(@D)
+	$(CC) $(CPPFLAGS) $(CFLAGS) $(LUA_CFLAGS) $(LDFLAGS) -Wl,-E -o $@ $< $(BUILD)/lib/libstepbox-lua.a \
+	    $(call pc,libs,$(LUA_PC) $(CORE_PC))
+
+root := $(CURDIR)
+test_env = STEPBOX_ROOT=$(root) STEPBOX_BUILD=$(root)/$(BUILD) STEPBOX_ENGINE=$(root)/$(BUILD)/bin/stepboxd \
+	LUA_PATH='$(root)/?.lua;$(root)/lua/?.lua;$(root)/lua/?/init.lua;;' LUA_CPATH='$(root)/$(BUILD)/lua/?.so;;' \
+	STEPBOX_UNITS='$(UNIT_TESTS)'
+
+.PHONY: test-programs
+test-programs: all examples $(UNIT_TESTS) $(BUILD)/spec/support/fork_host
+
+# The tests as such: SUITES chooses among units, runners, conformance, specs; BUSTED_ARGS goes to busted.
+.PHONY: check
+check: test-programs
+	@tools/peers $(BUILD)
+	@$(test_env) $(LUA) tools/test.lua $(SUITES)
+
+.PHONY: test
+test: ## install what is missing, build, and run every test
+	@tools/bootstrap test
+	@$(MAKE) --no-print-directory check
+
+.PHONY: test-asan
+test-asan: ## the same tests on a build with AddressSanitizer and UBSan
+	@tools/bootstrap test
+	@$(MAKE) --no-print-directory VARIANT=asan check
+
 .PHONY: units
-units: $(UNIT_TESTS) ## build and run the unit tests in C
-	@for t in $(UNIT_TESTS); do echo "== $$t"; $$t || exit 1; done
+units: $(UNIT_TESTS) ## the unit tests in C
+	@$(test_env) $(LUA) tools/test.lua units
+
+.PHONY: valgrind
+valgrind: $(CORE_TESTS) ## the core's unit tests under valgrind
+	@for t in $(CORE_TESTS); do \
+	    valgrind -q --leak-check=full --errors-for-leak-kinds=definite --error-exitcode=9 $$t || exit 1; \
+	done
+
+.PHONY: lint
+lint: ## check the format of the C sources and the Lua code
+	@tools/bootstrap test
+	clang-format --dry-run -Werror $(wildcard src/*/*.[ch] spec/*/*.[ch] examples/*.c)
+	luacheck -q .

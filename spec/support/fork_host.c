@@ -1,6 +1,7 @@
 /*
- * fork_host.c - a host that forks while a Lua state owns a sandbox. The child closes its copy of the state and
- * ends; the parent's sandbox and its connections must not notice. Exits 0 when that is so.
+ * fork_host.c - a host that forks while a Lua state owns a sandbox. The child closes its copy of
+ * the state and ends; the parent's sandbox and its connections must not notice. Exits 0 when that
+ * is so.
  */
 #include <lauxlib.h>
 #include <lua.h>

@@ -1,8 +1,10 @@
 /*
- * http_server.h - an HTTP/1.1 server on libmicrohttpd inside a libev loop, shared by engine and agent.
+ * http_server.h - an HTTP/1.1 server on libmicrohttpd inside a libev loop, shared by engine and
+ * agent.
  *
- * It has no listening socket: connected sockets are handed to it. A handler may answer at once or later;
- * until it does, the connection is suspended. Single-threaded: everything happens in the loop's thread.
+ * It has no listening socket: connected sockets are handed to it. A handler may answer at once or
+ * later; until it does, the connection is suspended. Single-threaded: everything happens in the
+ * loop's thread.
  */
 #ifndef STEPBOX_HTTP_SERVER_H
 #define STEPBOX_HTTP_SERVER_H
@@ -15,16 +17,18 @@
 typedef struct http_server http_server;
 typedef struct http_request http_request;
 
-/* Called once per request, when its body is complete (or refused: too large gets 413 without a call).
- * Must lead to exactly one of the http_reply*() calls or http_stream_start(), now or later. */
+/* Called once per request, when its body is complete (or refused: too large gets 413 without a
+ * call). Must lead to exactly one of the http_reply*() calls or http_stream_start(), now or later.
+ */
 typedef void http_handler(http_request *request, void *user);
 
 /* max_body: bytes of request body kept, more is answered 413. NULL when out of memory. */
-http_server *http_server_new(struct ev_loop *loop, http_handler *handler, void *user, size_t max_body);
+http_server *http_server_new(struct ev_loop *loop, http_handler *handler, void *user,
+                             size_t max_body);
 void http_server_free(http_server *server);
 
-/* Serves requests on a connected stream socket; takes the descriptor (closed also on failure). `tag` is
- * kept for http_request_tag(). Returns 0 or -1. */
+/* Serves requests on a connected stream socket; takes the descriptor (closed also on failure).
+ * `tag` is kept for http_request_tag(). Returns 0 or -1. */
 int http_server_add(http_server *server, int fd, void *tag);
 
 const char *http_request_method(const http_request *request);
@@ -32,29 +36,32 @@ const char *http_request_path(const http_request *request); /* percent-decoded, 
 /* The query parameter, percent-decoded, or NULL. */
 const char *http_request_query(const http_request *request, const char *name);
 /* Calls fn for each query parameter (value "" when it has none). */
-void http_request_each_query(http_request *request, void (*fn)(const char *name, const char *value, void *user),
+void http_request_each_query(http_request *request,
+                             void (*fn)(const char *name, const char *value, void *user),
                              void *user);
 const char *http_request_header(const http_request *request, const char *name);
-const char *http_request_body(const http_request *request, size_t *length); /* NUL-terminated behind it */
+const char *http_request_body(const http_request *request,
+                              size_t *length); /* NUL-terminated behind it */
 void *http_request_tag(const http_request *request);
 struct ev_loop *http_request_loop(const http_request *request);
 
-/* Called when the client went away before the answer was complete. Afterwards the request may still be
- * answered (the answer is dropped); set it for work that should stop. NULL unsets. */
+/* Called when the client went away before the answer was complete. Afterwards the request may still
+ * be answered (the answer is dropped); set it for work that should stop. NULL unsets. */
 void http_request_on_gone(http_request *request, void (*fn)(void *user), void *user);
 
 /* Adds a header to the coming answer. Call before replying. */
 void http_reply_header(http_request *request, const char *name, const char *value);
 /* Closes the connection after the answer. */
 void http_reply_close(http_request *request);
-/* Replies take no ownership of bytes; http_reply_json() takes the reference to value. content_type NULL:
- * no such header. */
-void http_reply(http_request *request, int status, const char *content_type, const void *body, size_t length);
+/* Replies take no ownership of bytes; http_reply_json() takes the reference to value. content_type
+ * NULL: no such header. */
+void http_reply(http_request *request, int status, const char *content_type, const void *body,
+                size_t length);
 void http_reply_json(http_request *request, int status, json_t *value);
 
-/* A streamed answer, chunked. Bytes are copied to a buffer; http_stream_pending() says how many wait.
- * on_drain, when set, is called when the buffer has fallen below half of HTTP_STREAM_HIGH after being
- * above it. After the client is gone writes are dropped (and on_gone was called). */
+/* A streamed answer, chunked. Bytes are copied to a buffer; http_stream_pending() says how many
+ * wait. on_drain, when set, is called when the buffer has fallen below half of HTTP_STREAM_HIGH
+ * after being above it. After the client is gone writes are dropped (and on_gone was called). */
 #define HTTP_STREAM_HIGH (256 * 1024)
 typedef struct http_stream http_stream;
 http_stream *http_stream_start(http_request *request, int status, const char *content_type);

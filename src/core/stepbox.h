@@ -1,15 +1,17 @@
 /*
  * stepbox.h - isolated sandboxes for code that nobody vouches for, from C.
  *
- * Everything that talks to an engine is an operation (sb_op): started here, driven by one loop (sb_loop),
- * and finished when sb_op_done() says so. A host that wants to block calls sb_op_wait(); a host with a loop
- * of its own polls sb_loop_fd() and calls sb_loop_step(loop, 0, ...). Nothing here runs a callback.
+ * Everything that talks to an engine is an operation (sb_op): started here, driven by one loop
+ * (sb_loop), and finished when sb_op_done() says so. A host that wants to block calls sb_op_wait();
+ * a host with a loop of its own polls sb_loop_fd() and calls sb_loop_step(loop, 0, ...). Nothing
+ * here runs a callback.
  *
  * Threads: a loop and all that was made from it belong to one thread at a time.
- * Units: seconds (double, fractions allowed, rounded up to what the wire takes), bytes, Unix seconds.
- * Errors: every fallible function takes `sb_error *err` last (may be NULL), and returns NULL or -1.
- * Strings: bytes with a length where code or output is meant, else NUL-terminated UTF-8. What a getter of
- * an operation returns belongs to the operation and lives until sb_op_free().
+ * Units: seconds (double, fractions allowed, rounded up to what the wire takes), bytes, Unix
+ * seconds. Errors: every fallible function takes `sb_error *err` last (may be NULL), and returns
+ * NULL or -1. Strings: bytes with a length where code or output is meant, else NUL-terminated
+ * UTF-8. What a getter of an operation returns belongs to the operation and lives until
+ * sb_op_free().
  *
  *     sb_error err;
  *     sb_loop *loop = sb_loop_new(&err);
@@ -45,7 +47,8 @@ extern "C" {
 #define SB_API
 #endif
 
-/* --- errors ------------------------------------------------------------------------------------------ */
+/* --- errors
+ * ------------------------------------------------------------------------------------------ */
 
 /* What went wrong, as a short stable list. sb_code_name() gives the string that Lua sees. */
 typedef enum sb_code {
@@ -75,7 +78,8 @@ typedef struct sb_error {
 
 SB_API const char *sb_code_name(sb_code code);
 
-/* --- the loop ---------------------------------------------------------------------------------------- */
+/* --- the loop
+ * ---------------------------------------------------------------------------------------- */
 
 typedef struct sb_loop sb_loop;
 typedef struct sb_client sb_client;
@@ -85,21 +89,23 @@ typedef struct sb_op sb_op;
 /* A loop: curl multi, epoll and a timerfd behind one descriptor. Free with sb_loop_free(). */
 SB_API sb_loop *sb_loop_new(sb_error *err);
 
-/* Frees the loop; operations, boxes and clients made from it must be freed before. Waits at most five
- * seconds for kills that sb_box_free() handed to the reaper thread. */
+/* Frees the loop; operations, boxes and clients made from it must be freed before. Waits at most
+ * five seconds for kills that sb_box_free() handed to the reaper thread. */
 SB_API void sb_loop_free(sb_loop *loop);
 
 /* One descriptor that is readable (POLLIN) whenever sb_loop_step() has work, deadlines included. */
 SB_API int sb_loop_fd(const sb_loop *loop);
 
-/* Does what is due, waiting at most `timeout` seconds for the first event (0: do not wait; negative: for
- * ever). Returns 0, or -1 with err. EINTR is handled inside. */
+/* Does what is due, waiting at most `timeout` seconds for the first event (0: do not wait;
+ * negative: for ever). Returns 0, or -1 with err. EINTR is handled inside. */
 SB_API int sb_loop_step(sb_loop *loop, double timeout, sb_error *err);
 
-/* The next operation that has news (an event to read, or done) since it was last returned here, or NULL. */
+/* The next operation that has news (an event to read, or done) since it was last returned here, or
+ * NULL. */
 SB_API sb_op *sb_loop_ready(sb_loop *loop);
 
-/* --- operations -------------------------------------------------------------------------------------- */
+/* --- operations
+ * -------------------------------------------------------------------------------------- */
 
 SB_API bool sb_op_done(const sb_op *op);
 
@@ -109,7 +115,8 @@ SB_API sb_code sb_op_error(const sb_op *op, sb_error *err);
 /* Drives the loop until op is done. 0, or -1 with the operation's error. */
 SB_API int sb_op_wait(sb_op *op, sb_error *err);
 
-/* Ends op now with SB_CANCELLED; what arrived stays readable. A running step's code is interrupted. */
+/* Ends op now with SB_CANCELLED; what arrived stays readable. A running step's code is interrupted.
+ */
 SB_API void sb_op_cancel(sb_op *op);
 
 /* Frees op and all it gave out; cancels it first when it is not done. NULL is allowed. */
@@ -118,7 +125,8 @@ SB_API void sb_op_free(sb_op *op);
 SB_API void sb_op_set_user(sb_op *op, void *user);
 SB_API void *sb_op_user(const sb_op *op);
 
-/* --- clients ----------------------------------------------------------------------------------------- */
+/* --- clients
+ * ----------------------------------------------------------------------------------------- */
 
 typedef struct sb_pair {
     const char *name;
@@ -126,8 +134,9 @@ typedef struct sb_pair {
 } sb_pair;
 
 /* Where to find sandboxes. Zero everything, then set what differs. A NULL field falls back to the
- * environment: E2B_API_KEY, E2B_DOMAIN, E2B_API_URL, E2B_SANDBOX_URL (E2B's own names), STEPBOX_SOCKET,
- * STEPBOX_ENGINE. With neither key, domain nor URL the client uses the local engine, and starts it. */
+ * environment: E2B_API_KEY, E2B_DOMAIN, E2B_API_URL, E2B_SANDBOX_URL (E2B's own names),
+ * STEPBOX_SOCKET, STEPBOX_ENGINE. With neither key, domain nor URL the client uses the local
+ * engine, and starts it. */
 typedef struct sb_client_options {
     const char *api_key;
     const char *domain;      /* default "e2b.app" */
@@ -146,7 +155,8 @@ SB_API sb_client *sb_client_new(sb_loop *loop, const sb_client_options *options,
 SB_API void sb_client_free(sb_client *client);
 SB_API bool sb_client_is_local(const sb_client *client);
 
-/* --- sandboxes --------------------------------------------------------------------------------------- */
+/* --- sandboxes
+ * --------------------------------------------------------------------------------------- */
 
 typedef struct sb_create_options {
     const char *template_id; /* default "code-interpreter-v1" */
@@ -163,12 +173,14 @@ typedef struct sb_create_options {
     bool disown;            /* true: do not own the new sandbox */
 } sb_create_options;
 
-/* Makes a sandbox; sb_op_take_box() then gives an owning box. NULL options: defaults. If a setup command
- * fails the sandbox is killed and the operation ends with SB_SETUP_FAILED (see sb_op_command()). */
+/* Makes a sandbox; sb_op_take_box() then gives an owning box. NULL options: defaults. If a setup
+ * command fails the sandbox is killed and the operation ends with SB_SETUP_FAILED (see
+ * sb_op_command()). */
 SB_API sb_op *sb_create(sb_client *client, const sb_create_options *options, sb_error *err);
 
 typedef struct sb_connect_options {
-    double timeout; /* 0: leave the lease alone; else extend it to at least that from now, never shorten */
+    double timeout; /* 0: leave the lease alone; else extend it to at least that from now, never
+                       shorten */
     double request_timeout;
     bool own; /* take ownership */
 } sb_connect_options;
@@ -204,29 +216,33 @@ SB_API size_t sb_op_info_count(const sb_op *op);
 SB_API const sb_info *sb_op_info(const sb_op *op, size_t index);
 SB_API const char *sb_op_next_token(const sb_op *op); /* NULL on the last page */
 
-/* --- boxes ------------------------------------------------------------------------------------------- */
+/* --- boxes
+ * ------------------------------------------------------------------------------------------- */
 
 SB_API const char *sb_box_id(const sb_box *box);
 SB_API bool sb_box_owns(const sb_box *box);
 SB_API bool sb_box_closed(const sb_box *box);
 
-/* Frees the handle without blocking. An owning box that is not closed hands its kill to the reaper thread;
- * in a process that forked after the box was made nothing is killed. NULL is allowed. */
+/* Frees the handle without blocking. An owning box that is not closed hands its kill to the reaper
+ * thread; in a process that forked after the box was made nothing is killed. NULL is allowed. */
 SB_API void sb_box_free(sb_box *box);
 
 /* Operations of a box. On a closed box each ends with SB_CLOSED. */
-SB_API sb_op *sb_box_kill(sb_box *box, sb_error *err);   /* closes the box at once, owning or not */
-SB_API sb_op *sb_box_detach(sb_box *box, sb_error *err); /* gives up ownership; the box stays usable */
-SB_API sb_op *sb_box_own(sb_box *box, sb_error *err);    /* takes ownership */
-SB_API sb_op *sb_box_info(sb_box *box, sb_error *err);   /* then sb_op_info(op, 0) */
+SB_API sb_op *sb_box_kill(sb_box *box, sb_error *err); /* closes the box at once, owning or not */
+SB_API sb_op *sb_box_detach(sb_box *box,
+                            sb_error *err);           /* gives up ownership; the box stays usable */
+SB_API sb_op *sb_box_own(sb_box *box, sb_error *err); /* takes ownership */
+SB_API sb_op *sb_box_info(sb_box *box, sb_error *err); /* then sb_op_info(op, 0) */
 SB_API sb_op *sb_box_set_timeout(sb_box *box, double seconds, sb_error *err);
 SB_API sb_op *sb_box_is_running(sb_box *box, sb_error *err); /* then sb_op_flag(op) */
 SB_API bool sb_op_flag(const sb_op *op);
-/* Interrupts the code that runs in a context (NULL: the default one), keeping its state. sb_op_flag(): true
- * when something was running. SB_UNSUPPORTED where the server has no such call. */
+/* Interrupts the code that runs in a context (NULL: the default one), keeping its state.
+ * sb_op_flag(): true when something was running. SB_UNSUPPORTED where the server has no such call.
+ */
 SB_API sb_op *sb_box_interrupt(sb_box *box, const char *context, sb_error *err);
 
-/* --- steps ------------------------------------------------------------------------------------------- */
+/* --- steps
+ * ------------------------------------------------------------------------------------------- */
 
 #define SB_DEFAULT_STEP_TIMEOUT 300.0
 #define SB_DEFAULT_MAX_OUTPUT (32u * 1024 * 1024)
@@ -236,26 +252,27 @@ typedef struct sb_step_options {
     const char *context;  /* id; NULL: the default context of the language */
     const sb_pair *envs;  /* for this step alone */
     size_t env_count;
-    double timeout;      /* this step's deadline, it alone decides; 0: 300; INFINITY: none */
-    uint64_t max_output; /* bytes kept of stdout, and of stderr; 0: 32 MiB. More is read and dropped. */
-    bool events;         /* keep what arrives as events for sb_op_next_event() */
+    double timeout; /* this step's deadline, it alone decides; 0: 300; INFINITY: none */
+    uint64_t
+        max_output; /* bytes kept of stdout, and of stderr; 0: 32 MiB. More is read and dropped. */
+    bool events;    /* keep what arrives as events for sb_op_next_event() */
 } sb_step_options;
 
-/* Runs code. Code that raises is a success with an error in its execution. On failure the execution holds
- * what had arrived (sb_op_execution() is never NULL for a step). */
+/* Runs code. Code that raises is a success with an error in its execution. On failure the execution
+ * holds what had arrived (sb_op_execution() is never NULL for a step). */
 SB_API sb_op *sb_step(sb_box *box, const char *code, size_t length, const sb_step_options *options,
                       sb_error *err);
 
 typedef enum sb_stream { SB_STDOUT = 1, SB_STDERR = 2 } sb_stream;
 
 typedef enum sb_format_kind {
-    SB_FORMAT_TEXT, /* UTF-8 text */
+    SB_FORMAT_TEXT,  /* UTF-8 text */
     SB_FORMAT_BYTES, /* decoded from base64: png, jpeg, pdf */
-    SB_FORMAT_JSON  /* JSON text: json, data, chart, extra and what is not known */
+    SB_FORMAT_JSON   /* JSON text: json, data, chart, extra and what is not known */
 } sb_format_kind;
 
-/* One representation of a result, by the protocol's name: text, html, markdown, svg, png, jpeg, pdf, latex,
- * json, javascript, data, chart, extra. */
+/* One representation of a result, by the protocol's name: text, html, markdown, svg, png, jpeg,
+ * pdf, latex, json, javascript, data, chart, extra. */
 typedef struct sb_format {
     const char *name;
     sb_format_kind kind;
@@ -311,9 +328,9 @@ typedef struct sb_event {
     const sb_step_error *error; /* SB_EVENT_ERROR */
 } sb_event;
 
-/* The next event in order, or NULL when none is waiting (then look at sb_op_done()). Valid until the next
- * call. Output beyond max_output still comes as events. A reader that lags stops the transfer, not the
- * process: at most 1 MiB waits here. */
+/* The next event in order, or NULL when none is waiting (then look at sb_op_done()). Valid until
+ * the next call. Output beyond max_output still comes as events. A reader that lags stops the
+ * transfer, not the process: at most 1 MiB waits here. */
 SB_API const sb_event *sb_op_next_event(sb_op *op);
 
 /* The setup command that ended sb_create() with SB_SETUP_FAILED, or NULL. */

@@ -1,0 +1,118 @@
+-- Runs the test suites and prints one closing line, "N passed, N failed, N skipped".
+--   lua5.4 tools/test.lua [SUITE...]     suites: units, runners, conformance, specs
+-- Called by `make test`, which says in the environment where things are: STEPBOX_ROOT, STEPBOX_BUILD, and in
+-- STEPBOX_UNITS the unit programs. Each run has an engine of its own, in a runtime folder of its own, and
+-- fails when that leaves a process or a socket behind.
+
+local build = assert(os.getenv "STEPBOX_BUILD", "run this by `make test`")
+local total = { passed = 0, failed = 0, skipped = 0 }
+
+local function capture(command)
+  local pipe = assert(io.popen(command))
+  local output = pipe:read "a"
+  pipe:close()
+  return (output:gsub("%s+$", ""))
+end
+
+-- How each runner says its counts. A pattern may match several times.
+local counts = {
+  function(line) -- cmocka
+    return line:match "%[  PASSED  %] (%d+) test", line:match "%[  FAILED  %] (%d+) test", nil
+  end,
+  function(line) -- busted
+    local passed, failed, errors, pending =
+      line:match "(%d+) success%w* / (%d+) failures? / (%d+) errors? / (%d+) pending"
+    if passed then return passed, failed + errors, pending end
+  end,
+  function(line) -- our own
+    return line:match "^(%d+) passed, (%d+) failed"
+  end,
+}
+
+-- unittest says "Ran 5 tests" and then "OK" or "FAILED (failures=1, errors=1, skipped=2)".
+local function unittest(line, state)
+  state.ran = tonumber(line:match "^Ran (%d+) test") or state.ran
+  if not state.ran or not (line:match "^OK" or line:match "^FAILED %(") then return end
+  local function number(word) return tonumber(line:match(word .. "=(%d+)")) or 0 end
+  local failed, skipped = number "failures" + number "errors", number "skipped"
+  local ran = state.ran
+  state.ran = nil
+  return ran - failed - skipped, failed, skipped
+end
+
+local function add(passed, failed, skipped)
+  if not (passed or failed or skipped) then return false end
+  total.passed = total.passed + (tonumber(passed) or 0)
+  total.failed = total.failed + (tonumber(failed) or 0)
+  total.skipped = total.skipped + (tonumber(skipped) or 0)
+  return true
+end
+
+-- Runs one program, shows its output, and counts. One that fails without saying so counts as a failure.
+local function run(name, command)
+  print("== " .. name)
+  io.stdout:flush()
+  local before, counted, state = total.failed, false, {}
+  local pipe = assert(io.popen(command .. " 2>&1"))
+  for line in pipe:lines() do
+    print(line)
+    for _, count in ipairs(counts) do
+      counted = add(count(line)) or counted
+    end
+    counted = add(unittest(line, state)) or counted
+  end
+  local ok = pipe:close()
+  if not ok and total.failed == before then
+    print(name .. ": ended with an error")
+    add(0, 1, 0)
+  elseif ok and not counted then
+    print(name .. ": ran no test")
+    add(0, 1, 0)
+  end
+end
+
+-- Processes of ours that belong to this run: their environment or arguments name its folder.
+local function left_over(folder)
+  return capture("for d in /proc/[0-9]*; do c=$(cat $d/comm 2>/dev/null); case $c in stepbox*|bwrap) "
+    .. "grep -qs -- '" .. folder .. "' $d/cmdline $d/environ && echo \"$c ${d#/proc/}\";; esac; done")
+end
+
+local folder = capture "mktemp -d /tmp/sbt.XXXXXX"
+-- Sanitizers must be there before the interpreter when the module is built with them.
+local preload = ""
+if build:find "asan" then
+  preload = "LD_PRELOAD=" .. capture "${CC:-cc} -print-file-name=libasan.so" .. " ASAN_OPTIONS=detect_leaks=0 "
+end
+local env = "env XDG_RUNTIME_DIR=" .. folder .. " "
+local suites = {
+  units = function()
+    for program in os.getenv("STEPBOX_UNITS"):gmatch "%S+" do run(program, env .. program) end
+  end,
+  runners = function()
+    local discover = "/usr/bin/python3 -m unittest discover -s spec/runners -p '*_test.py'"
+    run("spec/runners", env .. discover)
+  end,
+  conformance = function()
+    local replay = "/usr/bin/python3 spec/conformance/replay.py "
+    run("spec/conformance", env .. replay .. build .. "/bin/stepbox-agent")
+  end,
+  specs = function() run("specs", env .. preload .. "busted " .. (os.getenv "BUSTED_ARGS" or "")) end,
+}
+
+for _, name in ipairs(#arg > 0 and arg or { "units", "runners", "conformance", "specs" }) do
+  assert(suites[name], "no suite " .. name)()
+end
+
+-- The engine leaves by itself a while after its last use; here it is asked to, and then nothing may be left.
+os.execute("sleep 0.5")
+for pid in left_over(folder):gmatch "stepboxd (%d+)" do os.execute("kill " .. pid) end
+os.execute("sleep 1.5")
+local rest = left_over(folder) .. capture("find " .. folder .. " -type s")
+if rest ~= "" then
+  print("left over after the tests:\n" .. rest)
+  add(0, 1, 0)
+end
+os.execute("rm -rf " .. folder)
+
+print(("%d passed, %d failed, %d skipped"):format(total.passed, total.failed, total.skipped))
+os.exit(total.failed == 0)
