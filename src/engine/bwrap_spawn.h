@@ -1,0 +1,30 @@
+/*
+ * bwrap_spawn.h - starts bubblewrap with the agent as PID 1 of a new sandbox.
+ */
+#ifndef STEPBOX_BWRAP_SPAWN_H
+#define STEPBOX_BWRAP_SPAWN_H
+
+#include <stddef.h>
+#include <sys/types.h>
+
+#include "payload.h"
+
+typedef struct bwrap_process {
+    pid_t pid;      /* of bwrap, our child */
+    int control_fd; /* the engine's end of the control socket */
+    int status_fd;  /* JSON about the child, then end of file; non-blocking */
+    int stderr_fd;  /* what bwrap and the agent write to stderr; non-blocking */
+} bwrap_process;
+
+typedef struct bwrap_spec {
+    const char *id, *template_id;
+    const struct payload *payload;
+    const char *bwrap; /* absolute, or "": found on PATH */
+    uid_t host_uid;    /* become this user first; 0: stay who we are */
+} bwrap_spec;
+
+/* Returns at once; whether the sandbox comes up shows on the descriptors. The child dies with the
+ * thread that called this. 0, or -1 with message, which is meant for people. */
+int bwrap_spawn(bwrap_process *process, const bwrap_spec *spec, char *message, size_t room);
+
+#endif
