@@ -8,7 +8,8 @@ describe("the rockspec", function()
     sandbox.write(folder .. "/config.lua",
       'rocks_servers = {}\nrocks_provided = { ["lua-cjson"] = "2.1.0-1" }\n')
     local output, status = sandbox.sh(([[
-      cp -r Makefile tools src lua rockspec examples spec %s/ && cd %s && export LUAROCKS_CONFIG=%s/config.lua &&
+      cp -r Makefile tools src lua rockspec examples spec %s/ && cd %s &&
+      export LUAROCKS_CONFIG=%s/config.lua &&
       luarocks --lua-version 5.4 --tree %s/tree make rockspec/stepbox-scm-1.rockspec
     ]]):format(folder, folder, folder, folder))
     assert.equal(0, status, output)

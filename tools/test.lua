@@ -48,7 +48,7 @@ local function add(passed, failed, skipped)
   return true
 end
 
--- Runs one program, shows its output, and counts. One that fails without saying so counts as a failure.
+-- Runs one program, shows its output, and counts. One that fails without saying so is a failure.
 local function run(name, command)
   print("== " .. name)
   io.stdout:flush()
@@ -81,7 +81,8 @@ local folder = capture "mktemp -d /tmp/sbt.XXXXXX"
 -- Sanitizers must be there before the interpreter when the module is built with them.
 local preload = ""
 if build:find "asan" then
-  preload = "LD_PRELOAD=" .. capture "${CC:-cc} -print-file-name=libasan.so" .. " ASAN_OPTIONS=detect_leaks=0 "
+  local library = capture "${CC:-cc} -print-file-name=libasan.so"
+  preload = "LD_PRELOAD=" .. library .. " ASAN_OPTIONS=detect_leaks=0 "
 end
 local env = "env XDG_RUNTIME_DIR=" .. folder .. " "
 local suites = {

@@ -66,3 +66,8 @@ lint: ## check the format of the C sources and the Lua code
 	@tools/bootstrap test
 	clang-format --dry-run -Werror $(wildcard src/*/*.[ch] spec/*/*.[ch] examples/*.c)
 	luacheck -q .
+	$(LUA) tools/reference.lua --check
+
+.PHONY: docs
+docs: ## make docs/reference.md from the annotations
+	$(LUA) tools/reference.lua > docs/reference.md
