@@ -1,0 +1,163 @@
+"""The line protocol with the agent: one JSON object per line on a stream socket.
+
+During a step the only line the agent sends is `drained`. Any thread may write to the standard
+streams, so any thread may have to ask for it; the lock makes that, and every line sent, atomic.
+"""
+
+import fcntl
+import json
+import os
+import resource
+import select
+import socket
+import threading
+
+from stepbox_runner.formats import encode_line
+
+# Above what a program that closes "all" descriptors from 3 up to some round number usually hits.
+HIGHEST_WANTED = 1000
+
+
+def move_high(descriptor):
+    """A close-on-exec copy of the descriptor on a number that code does not hit by chance."""
+    limit = resource.getrlimit(resource.RLIMIT_NOFILE)[0]
+    wanted = HIGHEST_WANTED if limit == resource.RLIM_INFINITY else min(HIGHEST_WANTED, limit - 24)
+    return fcntl.fcntl(descriptor, fcntl.F_DUPFD_CLOEXEC, max(wanted, 3))
+
+
+class AgentGone(Exception):
+    """The agent closed its end."""
+
+
+class Channel:
+    def __init__(self, descriptor, interrupts):
+        self._interrupts = interrupts
+        self._socket = socket.socket(fileno=move_high(descriptor))
+        self._socket.setblocking(True)
+        os.close(descriptor)
+        self._received = bytearray()
+        self._scanned = 0
+        self._lock = threading.RLock()
+        self._pid = os.getpid()
+        self._in_step = False
+        self._drains_sent = 0
+        self._drains_answered = 0
+        # Who wrote last: a stream, or None after an event. Read by the streams without the lock.
+        self.writer = None
+        os.register_at_fork(after_in_child=self._leave_to_parent)
+
+    def fileno(self):
+        return self._socket.fileno()
+
+    def is_ours(self):
+        """False in a process forked by the code, where the protocol belongs to the parent."""
+        return self._pid == os.getpid()
+
+    def _leave_to_parent(self):
+        if self._pid is not None:
+            self._pid = None
+            self._socket.close()
+
+    def send(self, message):
+        """Send a line that belongs to no step."""
+        line = encode_line(message)
+        with self._interrupts.held(), self._lock:
+            self._socket.sendall(line)
+
+    def begin_step(self, message):
+        line = encode_line(message)
+        with self._interrupts.held(), self._lock:
+            self._in_step = True
+            self.writer = None
+            self._socket.sendall(line)
+
+    def end_step(self, message):
+        line = encode_line(message)
+        with self._interrupts.held(), self._lock:
+            self._in_step = False
+            self._socket.sendall(line)
+
+    def send_event(self, message, drain=False):
+        """Send an event of the current step; outside of one (a thread that lives on) drop it.
+
+        What the code writes after an event must not overtake it in the agent, which empties the
+        pipes before it passes an event on. `drain` waits for that here; without it the next write
+        to a standard stream does.
+        """
+        if not self.is_ours():
+            return
+        line = encode_line(message)
+        with self._interrupts.held(), self._lock:
+            if not self._in_step:
+                return
+            self._socket.sendall(line)
+            self.writer = None
+            if drain:
+                self._drain()
+
+    def turn_to(self, stream):
+        """Called before a write to `stream` when another stream, or an event, came last."""
+        if not self.is_ours():
+            self.writer = stream
+            return
+        with self._interrupts.held(), self._lock:
+            if self._in_step and self.writer is not stream:
+                self._drain()
+            self.writer = stream
+
+    def _drain(self):
+        # Counted, because a signal handler of the code may print while this very thread waits.
+        self._drains_sent += 1
+        ticket = self._drains_sent
+        self._socket.sendall(b'{"type": "drain"}\n')
+        while self._drains_answered < ticket:
+            line = self._next_line()
+            if line is None:
+                try:
+                    self._fill()
+                except AgentGone:
+                    return  # the main thread finds the same when it asks for the next request
+            elif json.loads(line).get("type") == "drained":
+                self._drains_answered += 1
+
+    def _fill(self):
+        chunk = self._socket.recv(65536)
+        if not chunk:
+            raise AgentGone()
+        self._received += chunk
+
+    def _next_line(self):
+        end = self._received.find(b"\n", self._scanned)
+        if end < 0:
+            self._scanned = len(self._received)
+            return None
+        line = bytes(self._received[:end])
+        del self._received[: end + 1]
+        self._scanned = 0
+        return line
+
+    def has_request(self):
+        """Whether bytes of the next request are already here. Safe in a signal handler."""
+        if self._received:
+            return True
+        poll = select.poll()
+        poll.register(self._socket, select.POLLIN)
+        return bool(poll.poll(0))
+
+    def request(self, wait_readable):
+        """The next request, or None when the agent has closed its end."""
+        while True:
+            line = self._next_line()
+            if line is None:
+                wait_readable(self._socket)
+                self._interrupts.start()
+                try:
+                    self._fill()
+                except (AgentGone, ConnectionError):
+                    return None
+                continue
+            message = json.loads(line)
+            if message.get("type") == "run":
+                self._interrupts.start()
+                return message
+            self._interrupts.disarm()

@@ -1,0 +1,108 @@
+"""The life of a runner: takes one step after the other until the agent goes or the code exits."""
+
+import atexit
+import builtins
+import os
+import sys
+import traceback
+
+from stepbox_runner import commands, pictures, stdin
+from stepbox_runner.channel import Channel
+from stepbox_runner.environ import step_environment
+from stepbox_runner.event_loop import ContextLoop
+from stepbox_runner.interrupts import Interrupts
+from stepbox_runner.streams import StandardStreams
+
+
+class Runner:
+    def __init__(self, shell):
+        self._shell = shell
+        self._builtins = dict(vars(builtins))
+
+    def serve(self, descriptor):
+        shell = self._shell
+        self._interrupts = Interrupts()
+        self._channel = shell.channel = Channel(descriptor, self._interrupts)
+        self._interrupts.install(self._channel.has_request)
+        self._loop = shell.context_loop = ContextLoop(self._interrupts)
+        shell.loop_runner = self._loop.run
+        self._streams = StandardStreams(self._channel)
+        stdin.install()
+        commands.install()
+        pictures.install()
+        os.environ.setdefault("MPLBACKEND", "module://matplotlib_inline.backend_inline")
+        shell.history_manager.dir_hist[:] = [os.getcwd()]
+
+        self._channel.send({"type": "ready"})
+        while not shell.exit_requested:
+            request = self._channel.request(self._loop.wait_readable)
+            if request is None:
+                break
+            self._step(request["code"], request.get("env") or {})
+        self._leave()
+
+    def _step(self, code, variables):
+        shell = self._shell
+        count = shell.execution_count
+        self._streams.reopen_closed()
+        self._loop.begin_step()
+        shell.has_reported_error = False
+        self._channel.begin_step({"type": "number_of_executions", "execution_count": count})
+        failure = None
+        try:
+            with step_environment(variables):
+                self._run(code)
+        except BaseException as error:  # whatever gets out of IPython, or an impossible variable
+            failure = error
+        self._interrupts.disarm()
+        self._interrupts.reinstall()
+        self._restore_builtins()
+        if not self._channel.is_ours():
+            self._leave_child(failure)
+        if failure is not None:
+            if not shell.has_reported_error:
+                text = "".join(traceback.format_exception_only(type(failure), failure))
+                shell.report_error(type(failure).__name__, str(failure), text)
+            if shell.execution_count == count:
+                shell.execution_count = count + 1
+        self._flush()
+        end = {"type": "end"}
+        if shell.exit_requested:
+            end["exit"] = True
+        self._channel.end_step(end)
+
+    def _run(self, code):
+        try:
+            self._interrupts.arm()
+            result = self._shell.run_cell(code, store_history=True)
+        finally:
+            self._interrupts.disarm()
+        self._shell.report_unshown(result)
+
+    def _restore_builtins(self):
+        """Put back what the code deleted from builtins: nothing works without len()."""
+        if not self._builtins.keys() <= vars(builtins).keys():
+            for name in self._builtins.keys() - vars(builtins).keys():
+                setattr(builtins, name, self._builtins[name])
+
+    def _flush(self):
+        """The code may have put buffered streams of its own in place."""
+        for stream in (sys.stdout, sys.stderr):
+            try:
+                stream.flush()
+            except Exception:
+                pass  # the code's own stream: closed, None, or of a kind that cannot
+
+    def _leave(self):
+        """End without waiting for the code's threads; what it registered at exit still runs."""
+        try:
+            atexit._run_exitfuncs()
+        except BaseException:
+            pass  # what the code registered is no reason to stay
+        self._flush()
+        os._exit(0)
+
+    def _leave_child(self, failure):
+        """A process that the code forked came out at the end of the cell: it has no next step."""
+        self._flush()
+        os._exit(1 if failure is not None or self._shell.has_reported_error else 0)
