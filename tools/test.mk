@@ -71,3 +71,7 @@ lint: ## check the format of the C sources and the Lua code
 .PHONY: docs
 docs: ## make docs/reference.md from the annotations
 	$(LUA) tools/reference.lua > docs/reference.md
+
+.PHONY: bench
+bench: all ## measure the local engine
+	@tools/run bench/run.lua
