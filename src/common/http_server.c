@@ -9,10 +9,12 @@
 
 /* Bytes of buffer a connection may use. A request's head must fit, and half of it is what one chunk
  * of a streamed answer can take. */
-#define CONNECTION_MEMORY (128 * 1024)
+#define CONNECTION_MEMORY (64 * 1024)
 /* Seconds without a byte after which a connection is closed (requests being worked on have no
  * limit). */
 #define IDLE_SECONDS 120
+/* libmicrohttpd's own default is what select() could watch. */
+#define MAX_CONNECTIONS 10000
 /* Rounds of work for libmicrohttpd in one turn of the loop before other watchers get theirs. */
 #define ROUNDS_PER_TURN 8
 
@@ -198,8 +200,8 @@ http_server *http_server_new(struct ev_loop *loop, http_handler *handler, void *
         on_request, server, MHD_OPTION_NOTIFY_COMPLETED, on_completed, server,
         MHD_OPTION_NOTIFY_CONNECTION, on_connection, server, MHD_OPTION_UNESCAPE_CALLBACK, unescape,
         NULL, MHD_OPTION_CONNECTION_MEMORY_LIMIT, (size_t)CONNECTION_MEMORY,
-        MHD_OPTION_CONNECTION_TIMEOUT, (unsigned)IDLE_SECONDS, MHD_OPTION_SIGPIPE_HANDLED_BY_APP, 1,
-        MHD_OPTION_END);
+        MHD_OPTION_CONNECTION_LIMIT, (unsigned)MAX_CONNECTIONS, MHD_OPTION_CONNECTION_TIMEOUT,
+        (unsigned)IDLE_SECONDS, MHD_OPTION_SIGPIPE_HANDLED_BY_APP, 1, MHD_OPTION_END);
     const union MHD_DaemonInfo *info =
         server->daemon ? MHD_get_daemon_info(server->daemon, MHD_DAEMON_INFO_EPOLL_FD) : NULL;
     if (!info) {

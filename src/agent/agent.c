@@ -1,0 +1,28 @@
+/* agent.c - see agent.h */
+#include "agent.h"
+
+#include <string.h>
+
+void agent_prepare_reply(http_request *request) {
+    if (http_request_header(request, "E2b-Sandbox-Id"))
+        http_reply_close(request);
+}
+
+/* In a time that does not tell how much of it is right. */
+static bool is_same(const char *a, const char *b) {
+    size_t length = strlen(a);
+    unsigned char differs = 0;
+    if (strlen(b) != length)
+        return false;
+    for (size_t i = 0; i < length; i++)
+        differs |= (unsigned char)(a[i] ^ b[i]);
+    return differs == 0;
+}
+
+bool agent_token_matches(const struct agent *agent, const char *token) {
+    return !agent->access_token || (token && is_same(agent->access_token, token));
+}
+
+bool agent_is_authorized(const struct agent *agent, const http_request *request) {
+    return agent_token_matches(agent, http_request_header(request, "X-Access-Token"));
+}

@@ -1,0 +1,12 @@
+/* base64.h - bytes as text, with padding. */
+#ifndef STEPBOX_BASE64_H
+#define STEPBOX_BASE64_H
+
+#include <stddef.h>
+
+#define BASE64_SIZE(length) (((length) + 2) / 3 * 4)
+
+/* Writes BASE64_SIZE(length) characters, without a NUL. */
+void base64_encode(const unsigned char *bytes, size_t length, char *to);
+
+#endif

@@ -1,0 +1,394 @@
+/* context.c - lets one step after the other to the runner, and survives the runner's end. */
+#include "context.h"
+
+#include "log.h"
+#include "output_pieces.h"
+#include "runner.h"
+#include "step.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Seconds a runner may take to become ready. */
+#define START_SECONDS 60.0
+/* Seconds a runner may take to leave after the code called exit(). */
+#define LEAVE_SECONDS 2.0
+/* Seconds that code of a client that left may ignore its interrupt while another step waits. */
+#define IGNORE_SECONDS 15.0
+/* Bytes of what a runner wrote before it failed to start that are shown. */
+#define START_OUTPUT_MAX 4096
+
+struct context {
+    const struct context_settings *settings;
+    char id[UUID_SIZE];
+    const struct language *language;
+    char *cwd;
+    struct runner *runner;     /* NULL when there is none: the next step starts one */
+    bool ready;                /* it takes steps */
+    bool leaving;              /* the code called exit(): it ends soon */
+    bool restarted;            /* the latest one was lost, and no step was told yet */
+    struct step *current;      /* not queued and not done */
+    struct step *first, *last; /* queued */
+    struct ev_timer deadline;  /* of starting, leaving, or ignoring an interrupt */
+    char start_output[START_OUTPUT_MAX + 1];
+    size_t start_output_length;
+    output_pieces pieces;
+};
+
+static void advance(struct context *context);
+
+static void set_deadline(struct context *context, double seconds) {
+    ev_timer_stop(context->settings->loop, &context->deadline);
+    if (seconds > 0.0) {
+        ev_timer_set(&context->deadline, seconds, 0.0);
+        ev_timer_start(context->settings->loop, &context->deadline);
+    }
+}
+
+static bool has_code(const struct step *step) {
+    return step && (step->state == STEP_RUNNING || step->state == STEP_INTERRUPTING);
+}
+
+/* Code whose client left, and that somebody waits for, has a limited time to heed its interrupt. */
+static void limit_ignoring(struct context *context) {
+    struct step *step = context->current;
+    if (step && step->state == STEP_INTERRUPTING && !step->stream && context->first &&
+        !ev_is_active(&context->deadline))
+        set_deadline(context, IGNORE_SECONDS);
+}
+
+/* The current step is over; it has been told everything but the end. */
+static void finish_current(struct context *context) {
+    struct step *step = context->current;
+    context->current = NULL;
+    output_pieces_end(&context->pieces);
+    step_finish(step);
+}
+
+static void write_piece(void *user, const char *line, size_t length) {
+    struct context *context = user;
+    if (context->current)
+        step_write_whole(context->current, line, length);
+}
+
+static void on_drain(void *user) {
+    struct context *context = user;
+    if (context->runner)
+        runner_hold(context->runner, false);
+}
+
+static void hold_when_client_is_slow(struct context *context) {
+    if (context->runner && step_pending(context->current) > HTTP_STREAM_HIGH)
+        runner_hold(context->runner, true);
+}
+
+static void keep_start_output(struct context *context, const char *bytes, size_t length) {
+    if (length > START_OUTPUT_MAX) {
+        bytes += length - START_OUTPUT_MAX;
+        length = START_OUTPUT_MAX;
+    }
+    size_t keep = START_OUTPUT_MAX - length;
+    if (keep > context->start_output_length)
+        keep = context->start_output_length;
+    memmove(context->start_output, context->start_output + context->start_output_length - keep,
+            keep);
+    memcpy(context->start_output + keep, bytes, length);
+    context->start_output_length = keep + length;
+}
+
+static void on_output(void *user, int stream, const char *bytes, size_t length) {
+    struct context *context = user;
+    if (!context->ready) {
+        keep_start_output(context, bytes, length);
+    } else if (has_code(context->current) && context->current->stream) {
+        output_pieces_add(&context->pieces, stream, bytes, length);
+        hold_when_client_is_slow(context);
+    }
+    /* Between steps, and when nobody listens, it is read and thrown away. */
+}
+
+static void run_current(struct context *context) {
+    struct step *step = context->current;
+    output_pieces_drop(&context->pieces);
+    step_enter(step, STEP_RUNNING);
+    if (runner_run(context->runner, step->code, step->envs) == 0)
+        return;
+    log_error("out of memory: a step was not run");
+    step_write_error(step, "OutOfMemory", "The sandbox is out of memory", "");
+    finish_current(context);
+}
+
+static void on_event(struct context *context, const char *type, const json_t *message,
+                     const char *line, size_t length) {
+    struct step *step = context->current;
+    output_pieces_flush(&context->pieces);
+    if (strcmp(type, "number_of_executions") == 0) {
+        const json_t *count = json_object_get(message, "execution_count");
+        if (step->counted || !json_is_integer(count))
+            return;
+        step_write_count(step, json_integer_value(count), context->restarted);
+        context->restarted = false;
+    } else if (strcmp(type, "result") == 0 || strcmp(type, "error") == 0) {
+        step_write(step, line, length);
+        hold_when_client_is_slow(context);
+    } else if (strcmp(type, "end") == 0) {
+        set_deadline(context, 0.0);
+        finish_current(context);
+        if (json_is_true(json_object_get(message, "exit"))) {
+            context->leaving = true;
+            set_deadline(context, LEAVE_SECONDS);
+        }
+        advance(context);
+    } else {
+        log_debug("a runner sent an unknown message: %s", type);
+    }
+}
+
+static void on_message(void *user, const char *type, const json_t *message, const char *line,
+                       size_t length) {
+    struct context *context = user;
+    if (strcmp(type, "ready") == 0) {
+        if (context->ready)
+            return;
+        context->ready = true;
+        set_deadline(context, 0.0);
+        if (context->current)
+            run_current(context);
+        advance(context);
+    } else if (has_code(context->current)) {
+        on_event(context, type, message, line, length);
+    }
+}
+
+static void tell_start_failure(struct context *context, const char *why) {
+    char value[200];
+    snprintf(value, sizeof value, "The %s runner %s", language_name(context->language), why);
+    /* What it wrote need not be UTF-8. */
+    output_encoder encoder = {0};
+    size_t written = 0;
+    char encoded[6 * START_OUTPUT_MAX + 2 * OUTPUT_ENCODER_MAX];
+    encoded[written++] = '"';
+    output_encode(&encoder, context->start_output, context->start_output_length, encoded + written,
+                  sizeof encoded - written - OUTPUT_ENCODER_MAX, &written);
+    written += output_encode_end(&encoder, encoded + written);
+    encoded[written++] = '"';
+    json_t *text = json_loadb(encoded, written, JSON_DECODE_ANY | JSON_ALLOW_NUL, NULL);
+    step_write_error(context->current, "ContextStartError", value,
+                     text ? json_string_value(text) : "");
+    json_decref(text);
+    finish_current(context);
+}
+
+/* The runner is gone, by itself or killed by us. */
+static void lose_runner(struct context *context, const char *start_failure) {
+    bool was_ready = context->ready;
+    runner_free(context->runner);
+    context->runner = NULL;
+    context->ready = context->leaving = false;
+    set_deadline(context, 0.0);
+    if (was_ready)
+        context->restarted = true;
+    if (has_code(context->current)) {
+        output_pieces_end(&context->pieces);
+        step_write_error(context->current, "ContextRestarting", "Context was restarted", "");
+        finish_current(context);
+    } else if (context->current) {
+        tell_start_failure(context, start_failure);
+    }
+    advance(context);
+}
+
+static void on_ended(void *user) {
+    lose_runner(user, "ended before it was ready");
+}
+
+static void on_deadline(struct ev_loop *loop, struct ev_timer *timer, int events) {
+    (void)loop, (void)events;
+    struct context *context = timer->data;
+    log_info("context %s: its runner is killed, it did not %s in time", context->id,
+             !context->ready    ? "start"
+             : context->leaving ? "leave"
+                                : "heed an interrupt");
+    lose_runner(context, "took too long to start");
+}
+
+static bool start_runner(struct context *context) {
+    static const runner_events events = {on_output, on_message, on_ended};
+    const struct context_settings *settings = context->settings;
+    context->start_output_length = 0;
+    context->runner = runner_start(settings->loop,
+                                   &(runner_options){.language = context->language,
+                                                     .runners = settings->runners,
+                                                     .cwd = context->cwd,
+                                                     .home = settings->home,
+                                                     .envs = *settings->envs},
+                                   &events, context);
+    if (!context->runner) {
+        log_error("cannot start a runner: %s", strerror(errno));
+        return false;
+    }
+    set_deadline(context, START_SECONDS);
+    return true;
+}
+
+/* Takes the next step when the runner is free for it. */
+static void advance(struct context *context) {
+    while (!context->current && !context->leaving && context->first) {
+        struct step *step = context->current = context->first;
+        context->first = step->next;
+        if (!context->first)
+            context->last = NULL;
+        step->next = NULL;
+        step_enter(step, STEP_STARTING);
+        http_stream_on_drain(step->stream, on_drain, context);
+        if (!context->runner && !start_runner(context))
+            tell_start_failure(context, "could not be started");
+        else if (context->ready)
+            run_current(context);
+    }
+    limit_ignoring(context);
+}
+
+static void remove_queued(struct context *context, struct step *step) {
+    struct step **at = &context->first;
+    context->last = NULL;
+    while (*at) {
+        if (*at == step) {
+            *at = step->next;
+        } else {
+            context->last = *at;
+            at = &(*at)->next;
+        }
+    }
+}
+
+static void on_client_gone(struct step *step, void *user) {
+    struct context *context = user;
+    if (step != context->current) {
+        remove_queued(context, step);
+        step_enter(step, STEP_DONE);
+        step_free(step);
+        return;
+    }
+    output_pieces_drop(&context->pieces);
+    if (context->runner)
+        runner_hold(context->runner, false);
+    if (step->state == STEP_STARTING) {
+        context->current = NULL;
+        step_enter(step, STEP_DONE);
+        step_free(step);
+        advance(context);
+        return;
+    }
+    if (step->state == STEP_RUNNING) {
+        step_enter(step, STEP_INTERRUPTING);
+        runner_interrupt(context->runner);
+    }
+    limit_ignoring(context);
+}
+
+struct context *context_new(const struct context_settings *settings,
+                            const struct language *language, const char *cwd) {
+    struct context *context = calloc(1, sizeof *context);
+    if (!context)
+        return NULL;
+    context->settings = settings;
+    context->language = language;
+    context->cwd = strdup(cwd);
+    if (!context->cwd || uuid_make(context->id)) {
+        free(context->cwd);
+        free(context);
+        return NULL;
+    }
+    output_pieces_init(&context->pieces, settings->loop, write_piece, context);
+    ev_timer_init(&context->deadline, on_deadline, 0.0, 0.0);
+    context->deadline.data = context;
+    start_runner(context); /* when that fails the first step tries again, and tells */
+    return context;
+}
+
+/* Ends the current step as the recorded server does when its kernel is taken away. */
+static void end_without_runner(struct context *context) {
+    struct step *step = context->current;
+    output_pieces_end(&context->pieces);
+    step_write_error(step, "WebSocketError",
+                     "The connections was lost, rerun the code to get the results", "");
+    step_write_error(step, "UnexpectedEndOfExecution",
+                     "Connection to the execution was closed before the execution was finished",
+                     "");
+    finish_current(context);
+}
+
+void context_free(struct context *context) {
+    set_deadline(context, 0.0);
+    runner_free(context->runner);
+    context->runner = NULL;
+    if (context->current)
+        end_without_runner(context);
+    while ((context->current = context->first)) {
+        context->first = context->first->next;
+        end_without_runner(context);
+    }
+    output_pieces_drop(&context->pieces);
+    free(context->cwd);
+    free(context);
+}
+
+const char *context_id(const struct context *context) {
+    return context->id;
+}
+
+const struct language *context_language(const struct context *context) {
+    return context->language;
+}
+
+const char *context_cwd(const struct context *context) {
+    return context->cwd;
+}
+
+void context_run(struct context *context, http_request *request, json_t *code, json_t *envs) {
+    struct step *step = step_new(request, code, envs, on_client_gone, context);
+    if (!step)
+        return;
+    if (context->last)
+        context->last->next = step;
+    else
+        context->first = step;
+    context->last = step;
+    advance(context);
+}
+
+bool context_interrupt(struct context *context) {
+    struct step *step = context->current;
+    if (!step)
+        return false;
+    if (step->state == STEP_STARTING) {
+        step_write_error(step, "KeyboardInterrupt", "", "");
+        finish_current(context);
+        advance(context);
+        return true;
+    }
+    step_enter(step, STEP_INTERRUPTING);
+    runner_interrupt(context->runner);
+    return true;
+}
+
+void context_restart(struct context *context) {
+    runner_free(context->runner);
+    context->runner = NULL;
+    context->ready = context->leaving = context->restarted = false;
+    set_deadline(context, 0.0);
+    if (context->current && has_code(context->current)) {
+        end_without_runner(context);
+    } else if (context->current) {
+        /* It had not begun: it goes on with the new runner. */
+        if (!start_runner(context))
+            tell_start_failure(context, "could not be started");
+        advance(context);
+        return;
+    }
+    start_runner(context);
+    advance(context);
+}

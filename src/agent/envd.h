@@ -1,0 +1,12 @@
+/*
+ * envd.h - the service on port 49983: health, the sandbox's settings, and programs.
+ */
+#ifndef STEPBOX_ENVD_H
+#define STEPBOX_ENVD_H
+
+#include "agent.h"
+
+/* The handler of its HTTP server; user is the struct agent. */
+void envd_handle(http_request *request, void *user);
+
+#endif

@@ -1,0 +1,169 @@
+/*
+ * main.c - stepbox-agent: the first process of a sandbox, or a server of its own.
+ *
+ * As process 1 it has no handler for the signals that end programs: the kernel then keeps those
+ * sent from inside the sandbox away from it. It reaps every orphan (libev waits for any child).
+ */
+#include "agent.h"
+#include "code_interpreter.h"
+#include "control_socket.h"
+#include "envd.h"
+#include "log.h"
+#include "options.h"
+#include "spawn.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <unistd.h>
+
+static const agent_peer peers[] = {AGENT_PEER_CLIENT, AGENT_PEER_ENGINE};
+
+/* Everything main() sets up, in one place so that callbacks find it. */
+struct program {
+    struct agent agent;
+    code_interpreter *interpreter;
+    http_server *envd, *code;
+    struct ev_io control, listen_envd, listen_code;
+    struct ev_signal term, interrupt;
+};
+
+static void on_control(struct ev_loop *loop, struct ev_io *io, int events) {
+    (void)events;
+    struct program *program = io->data;
+    control_connection connection;
+    control_result result;
+    while ((result = control_socket_receive(io->fd, &connection)) == CONTROL_OK) {
+        bool from_engine = connection.flags & CONTROL_FROM_ENGINE;
+        http_server *server = connection.port == AGENT_PORT_ENVD   ? program->envd
+                              : connection.port == AGENT_PORT_CODE ? program->code
+                                                                   : NULL;
+        if (!server)
+            close(connection.fd); /* the client sees that nobody listens there */
+        else if (http_server_add(server, connection.fd, (void *)&peers[from_engine]))
+            log_error("a connection could not be taken: %s", strerror(errno));
+    }
+    if (result == CONTROL_CLOSED) {
+        ev_break(loop, EVBREAK_ALL);
+    } else if (result == CONTROL_ERROR) {
+        log_warn("control socket: %s", strerror(errno));
+        if (errno != EPROTO)
+            ev_break(loop, EVBREAK_ALL);
+    }
+}
+
+static void on_listen(struct ev_loop *loop, struct ev_io *io, int events) {
+    (void)loop, (void)events;
+    struct program *program = io->data;
+    int fd = accept4(io->fd, NULL, NULL, SOCK_CLOEXEC);
+    if (fd < 0)
+        return; /* the client left, or descriptors are short: others wait in the backlog */
+    http_server_add(io == &program->listen_envd ? program->envd : program->code, fd,
+                    (void *)&peers[0]);
+}
+
+static void on_stop(struct ev_loop *loop, struct ev_signal *signal_watcher, int events) {
+    (void)signal_watcher, (void)events;
+    ev_break(loop, EVBREAK_ALL);
+}
+
+static int set_flags(int fd) {
+    int flags = fcntl(fd, F_GETFL);
+    return flags < 0 || fcntl(fd, F_SETFL, flags | O_NONBLOCK) || fcntl(fd, F_SETFD, FD_CLOEXEC)
+               ? -1
+               : 0;
+}
+
+static int open_listener(const struct address *address) {
+    int one = 1,
+        fd = socket(address->socket.ss_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+    if (fd < 0)
+        return -1;
+    setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &one, sizeof one);
+    if (bind(fd, (const struct sockaddr *)&address->socket, address->length) == 0 &&
+        listen(fd, SOMAXCONN) == 0)
+        return fd;
+    int saved = errno;
+    close(fd);
+    errno = saved;
+    return -1;
+}
+
+static int start_control(struct program *program, int fd) {
+    if (set_flags(fd)) {
+        log_error("--control %d: %s", fd, strerror(errno));
+        return -1;
+    }
+    ev_io_init(&program->control, on_control, fd, EV_READ);
+    program->control.data = program;
+    ev_io_start(program->agent.loop, &program->control);
+    return 0;
+}
+
+static int start_listening(struct program *program, const struct options *options) {
+    struct ev_loop *loop = program->agent.loop;
+    int envd = open_listener(&options->envd), code = open_listener(&options->code);
+    if (envd < 0 || code < 0) {
+        log_error("cannot listen: %s", strerror(errno));
+        return -1;
+    }
+    ev_io_init(&program->listen_envd, on_listen, envd, EV_READ);
+    ev_io_init(&program->listen_code, on_listen, code, EV_READ);
+    program->listen_envd.data = program->listen_code.data = program;
+    ev_io_start(loop, &program->listen_envd);
+    ev_io_start(loop, &program->listen_code);
+    ev_signal_init(&program->term, on_stop, SIGTERM);
+    ev_signal_init(&program->interrupt, on_stop, SIGINT);
+    ev_signal_start(loop, &program->term);
+    ev_signal_start(loop, &program->interrupt);
+    return 0;
+}
+
+static int start(struct program *program, const struct options *options) {
+    struct agent *agent = &program->agent;
+    agent->loop = ev_default_loop(EVFLAG_AUTO);
+    agent->runners = options->runners;
+    agent->home = options->home;
+    agent->standalone = options->control < 0;
+    agent->envs = json_object();
+    program->interpreter = agent->loop ? code_interpreter_new(agent) : NULL;
+    if (!agent->envs || !program->interpreter)
+        return -1;
+    program->envd = http_server_new(agent->loop, envd_handle, agent, AGENT_BODY_MAX);
+    program->code =
+        http_server_new(agent->loop, code_interpreter_handle, program->interpreter, AGENT_BODY_MAX);
+    if (!program->envd || !program->code)
+        return -1;
+    return agent->standalone ? start_listening(program, options)
+                             : start_control(program, options->control);
+}
+
+int main(int argc, char **argv) {
+    static struct program program;
+    struct options options;
+    /* Code of the same user must not look into this process or its descriptors. */
+    prctl(PR_SET_DUMPABLE, 0);
+    signal(SIGPIPE, SIG_IGN);
+    log_open("stepbox-agent", LOG_LEVEL_WARN);
+    int read = options_read(argc, argv, &options);
+    if (read)
+        return read < 0 ? 2 : 0;
+    log_open("stepbox-agent", options.log);
+    spawn_raise_file_limit();
+    if (start(&program, &options)) {
+        log_error("cannot start");
+        return 1;
+    }
+    ev_run(program.agent.loop, 0);
+    /* What it started must not outlive it where it is not process 1. */
+    code_interpreter_free(program.interpreter);
+    http_server_free(program.envd);
+    http_server_free(program.code);
+    json_decref(program.agent.envs);
+    free(program.agent.access_token);
+    free(program.agent.workdir);
+    return 0;
+}

@@ -1,0 +1,119 @@
+/* options.c - see options.h */
+#include "options.h"
+
+#include <arpa/inet.h>
+#include <getopt.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const char usage[] =
+    "usage: stepbox-agent --control FD [options]\n"
+    "       stepbox-agent --listen ADDRESS:PORT,ADDRESS:PORT [options]\n"
+    "\n"
+    "Runs code and programs for clients of the E2B protocol.\n"
+    "\n"
+    "  --control FD      take connections from the engine, on this socket; leave when it closes\n"
+    "  --listen A,A      listen for envd clients on the first, for code interpreter clients on "
+    "the\n"
+    "                    second address ([ADDRESS]:PORT for IPv6)\n"
+    "  --runners DIR     where the runners of the languages are (/opt/stepbox/runners)\n"
+    "  --home DIR        where contexts and commands start (/home/user)\n"
+    "  --log-level LEVEL error, warn (the default), info or debug\n";
+
+static int number(const char *text, long max) {
+    char *end;
+    long value = strtol(text, &end, 10);
+    return *text && !*end && value >= 0 && value <= max ? (int)value : -1;
+}
+
+/* ADDRESS:PORT or [ADDRESS]:PORT, numeric. */
+static int read_address(const char *text, size_t length, struct address *address) {
+    char host[64];
+    if (length >= sizeof host)
+        return -1;
+    memcpy(host, text, length);
+    host[length] = '\0';
+    char *colon = strrchr(host, ':');
+    int port = colon ? number(colon + 1, 65535) : -1;
+    if (port < 0)
+        return -1;
+    *colon = '\0';
+    struct sockaddr_in *v4 = (struct sockaddr_in *)&address->socket;
+    struct sockaddr_in6 *v6 = (struct sockaddr_in6 *)&address->socket;
+    if (inet_pton(AF_INET, host, &v4->sin_addr) == 1) {
+        v4->sin_family = AF_INET;
+        v4->sin_port = htons((uint16_t)port);
+        address->length = sizeof *v4;
+        return 0;
+    }
+    if (host[0] != '[' || colon[-1] != ']')
+        return -1;
+    colon[-1] = '\0';
+    if (inet_pton(AF_INET6, host + 1, &v6->sin6_addr) != 1)
+        return -1;
+    v6->sin6_family = AF_INET6;
+    v6->sin6_port = htons((uint16_t)port);
+    address->length = sizeof *v6;
+    return 0;
+}
+
+static int read_listen(const char *text, struct options *options) {
+    size_t first = strcspn(text, ",");
+    return text[first] && read_address(text, first, &options->envd) == 0 &&
+                   read_address(text + first + 1, strlen(text + first + 1), &options->code) == 0
+               ? 0
+               : -1;
+}
+
+static int take(int option, struct options *options) {
+    switch (option) {
+    case 'c':
+        return (options->control = number(optarg, INT_MAX)) < 0 ? -1 : 0;
+    case 'l':
+        return read_listen(optarg, options);
+    case 'r':
+        options->runners = optarg;
+        return 0;
+    case 'h':
+        options->home = optarg;
+        return 0;
+    case 'g':
+        return log_level_parse(optarg, &options->log);
+    default:
+        return -1;
+    }
+}
+
+int options_read(int argc, char **argv, struct options *options) {
+    static const struct option known[] = {{"control", required_argument, NULL, 'c'},
+                                          {"listen", required_argument, NULL, 'l'},
+                                          {"runners", required_argument, NULL, 'r'},
+                                          {"home", required_argument, NULL, 'h'},
+                                          {"log-level", required_argument, NULL, 'g'},
+                                          {"help", no_argument, NULL, '?' + 256},
+                                          {0}};
+    int option, index = 0;
+    *options = (struct options){.control = -1,
+                                .runners = "/opt/stepbox/runners",
+                                .home = "/home/user",
+                                .log = LOG_LEVEL_WARN};
+    while ((option = getopt_long(argc, argv, "", known, &index)) != -1) {
+        if (option == '?' + 256) {
+            fputs(usage, stdout);
+            return 1;
+        }
+        if (option == '?')
+            return -1; /* getopt_long has said what */
+        if (take(option, options)) {
+            fprintf(stderr, "stepbox-agent: bad value for --%s: %s\n", known[index].name, optarg);
+            return -1;
+        }
+    }
+    if (optind < argc || (options->control >= 0) == (options->envd.length > 0)) {
+        fputs(usage, stderr);
+        return -1;
+    }
+    return 0;
+}

@@ -1,0 +1,27 @@
+/*
+ * options.h - the agent's command line.
+ */
+#ifndef STEPBOX_OPTIONS_H
+#define STEPBOX_OPTIONS_H
+
+#include "log.h"
+
+#include <netinet/in.h>
+#include <sys/socket.h>
+
+struct address {
+    struct sockaddr_storage socket;
+    socklen_t length;
+};
+
+struct options {
+    int control; /* -1: standalone, at the addresses below */
+    struct address envd, code;
+    const char *runners, *home;
+    log_level log;
+};
+
+/* 0; 1 when the program is done (--help); -1 when the line is wrong, and stderr says why. */
+int options_read(int argc, char **argv, struct options *options);
+
+#endif

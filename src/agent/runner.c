@@ -1,0 +1,365 @@
+/* runner.c - a runner as a process that was forked and execed. */
+#include "runner.h"
+
+#include "environment.h"
+#include "line_reader.h"
+#include "log.h"
+#include "output_pieces.h"
+#include "spawn.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#define READ_SIZE (64 * 1024)
+/* Reads of a pipe in one turn of the loop before others get theirs. */
+#define READS_PER_TURN 8
+
+struct runner {
+    struct ev_loop *loop;
+    const runner_events *events;
+    void *user;
+    pid_t pid;
+    struct ev_child child;
+    struct ev_io channel, writer, pipes[OUTPUT_STREAMS];
+    line_reader lines;
+    char *unsent; /* unsent[sent..unsent_length) goes to the struct runner */
+    size_t sent, unsent_length;
+    bool hold;
+    bool channel_ended;
+    bool exited;
+    bool ended; /* told */
+    int busy;   /* calls of events under way: freeing waits for them */
+    bool freed;
+};
+
+static void enter(struct runner *runner) {
+    runner->busy++;
+}
+
+/* False when the runner was freed meanwhile: it is gone then. */
+static bool leave(struct runner *runner) {
+    if (--runner->busy || !runner->freed)
+        return !runner->freed;
+    line_reader_free(&runner->lines);
+    free(runner->unsent);
+    free(runner);
+    return false;
+}
+
+static void watch(struct runner *runner, struct ev_io *io, bool on) {
+    if (on && io->fd >= 0)
+        ev_io_start(runner->loop, io);
+    else
+        ev_io_stop(runner->loop, io);
+}
+
+static void close_io(struct runner *runner, struct ev_io *io) {
+    ev_io_stop(runner->loop, io);
+    if (io->fd >= 0)
+        close(io->fd);
+    io->fd = -1;
+}
+
+/* Reads at most `most` bytes of a pipe, once. Returns how many came; 0 when there are none now. */
+static size_t read_pipe(struct runner *runner, int stream, size_t most, bool drop) {
+    static char bytes[READ_SIZE];
+    struct ev_io *io = &runner->pipes[stream];
+    if (io->fd < 0)
+        return 0;
+    ssize_t got = read(io->fd, bytes, most < sizeof bytes ? most : sizeof bytes);
+    if (got > 0) {
+        if (!drop)
+            runner->events->output(runner->user, stream, bytes, (size_t)got);
+        return (size_t)got;
+    }
+    if (got == 0 || (errno != EAGAIN && errno != EINTR))
+        close_io(runner, io);
+    return 0;
+}
+
+/* Reads what both pipes hold now: what is written meanwhile does not keep us here. */
+static void drain(struct runner *runner, bool drop) {
+    for (int stream = 0; stream < OUTPUT_STREAMS && !runner->freed; stream++) {
+        int left = 0;
+        if (runner->pipes[stream].fd < 0 || ioctl(runner->pipes[stream].fd, FIONREAD, &left))
+            continue;
+        while (left > 0 && !runner->freed) {
+            size_t got = read_pipe(runner, stream, (size_t)left, drop);
+            if (!got)
+                break;
+            left -= (int)got;
+        }
+    }
+}
+
+static void on_pipe(struct ev_loop *loop, struct ev_io *io, int events) {
+    (void)loop, (void)events;
+    struct runner *runner = io->data;
+    int stream = io == &runner->pipes[OUTPUT_STDERR] ? OUTPUT_STDERR : OUTPUT_STDOUT;
+    enter(runner);
+    for (int i = 0; i < READS_PER_TURN && !runner->hold && !runner->freed; i++) {
+        if (read_pipe(runner, stream, READ_SIZE, false) < READ_SIZE)
+            break;
+    }
+    leave(runner);
+}
+
+static void end_channel(struct runner *runner) {
+    runner->channel_ended = true;
+    close_io(runner, &runner->writer);
+    ev_io_stop(runner->loop, &runner->channel);
+    runner->channel.fd = -1;
+}
+
+static void flush_unsent(struct runner *runner) {
+    while (runner->sent < runner->unsent_length && !runner->channel_ended) {
+        ssize_t sent = send(runner->writer.fd, runner->unsent + runner->sent,
+                            runner->unsent_length - runner->sent, MSG_NOSIGNAL | MSG_DONTWAIT);
+        if (sent >= 0) {
+            runner->sent += (size_t)sent;
+        } else if (errno == EAGAIN) {
+            watch(runner, &runner->writer, true);
+            return;
+        } else if (errno != EINTR) {
+            break; /* the reading side sees the end too */
+        }
+    }
+    watch(runner, &runner->writer, false);
+    free(runner->unsent);
+    runner->unsent = NULL;
+    runner->sent = runner->unsent_length = 0;
+}
+
+static void on_writable(struct ev_loop *loop, struct ev_io *io, int events) {
+    (void)loop, (void)events;
+    flush_unsent(io->data);
+}
+
+/* Sends a line; takes the reference to the message. */
+static int send_message(struct runner *runner, json_t *message) {
+    size_t length = message ? json_dumpb(message, NULL, 0, JSON_ENSURE_ASCII | JSON_COMPACT) : 0;
+    size_t waiting = runner->unsent_length - runner->sent;
+    char *bytes = length ? malloc(waiting + length + 1) : NULL;
+    if (bytes) {
+        if (waiting)
+            memcpy(bytes, runner->unsent + runner->sent, waiting);
+        json_dumpb(message, bytes + waiting, length, JSON_ENSURE_ASCII | JSON_COMPACT);
+        bytes[waiting + length] = '\n';
+        free(runner->unsent);
+        runner->unsent = bytes;
+        runner->unsent_length = waiting + length + 1;
+        runner->sent = 0;
+        flush_unsent(runner);
+    }
+    json_decref(message);
+    return bytes ? 0 : -1;
+}
+
+static void handle_line(struct runner *runner, const char *line, size_t length) {
+    json_t *message = json_loadb(line, length, JSON_ALLOW_NUL, NULL);
+    const char *type = json_string_value(json_object_get(message, "type"));
+    if (!type) {
+        log_warn("a runner sent a line that is no message; it is ended");
+        spawn_kill_all(runner->pid);
+    } else if (strcmp(type, "drain") == 0) {
+        drain(runner, false);
+        if (!runner->freed && send_message(runner, json_pack("{s:s}", "type", "drained")))
+            spawn_kill_all(runner->pid);
+    } else {
+        drain(runner, false);
+        if (!runner->freed)
+            runner->events->message(runner->user, type, message, line, length);
+    }
+    json_decref(message);
+}
+
+/* Handles the lines that are here; true when there may be more to read. */
+static bool read_channel(struct runner *runner) {
+    size_t length, room;
+    char *line;
+    while (!runner->hold && !runner->freed && (line = line_reader_next(&runner->lines, &length)))
+        handle_line(runner, line, length);
+    if (runner->hold || runner->freed || runner->channel_ended)
+        return false;
+    char *to = line_reader_room(&runner->lines, &room);
+    if (!to) {
+        log_warn("a runner sent a line that is too long; it is ended");
+        spawn_kill_all(runner->pid);
+        end_channel(runner);
+        return false;
+    }
+    ssize_t got = recv(runner->channel.fd, to, room, MSG_DONTWAIT);
+    if (got > 0) {
+        line_reader_put(&runner->lines, (size_t)got);
+        return true;
+    }
+    if (got == 0 || (errno != EAGAIN && errno != EINTR))
+        end_channel(runner);
+    return false;
+}
+
+/* Tells the end when the process has exited or left the channel, and nothing is held back. */
+static void tell_end(struct runner *runner) {
+    if (runner->ended || runner->hold || runner->freed ||
+        !(runner->exited || runner->channel_ended))
+        return;
+    while (read_channel(runner))
+        ;
+    if (runner->hold || runner->freed)
+        return;
+    drain(runner, false);
+    if (runner->freed)
+        return;
+    runner->ended = true;
+    runner->events->ended(runner->user);
+}
+
+static void on_channel(struct ev_loop *loop, struct ev_io *io, int events) {
+    (void)loop, (void)events;
+    struct runner *runner = io->data;
+    enter(runner);
+    for (int i = 0; i < READS_PER_TURN && read_channel(runner); i++)
+        ;
+    /* Whole lines that were read last are not left lying: nothing would wake us for them. */
+    size_t length;
+    char *line;
+    while (!runner->hold && !runner->freed && (line = line_reader_next(&runner->lines, &length)))
+        handle_line(runner, line, length);
+    tell_end(runner);
+    leave(runner);
+}
+
+static void on_exit_of_child(struct ev_loop *loop, struct ev_child *child, int events) {
+    (void)events;
+    struct runner *runner = child->data;
+    ev_child_stop(loop, child);
+    log_debug("runner %d ended with status %#x", (int)runner->pid, (unsigned)child->rstatus);
+    enter(runner);
+    runner->exited = true;
+    tell_end(runner);
+    leave(runner);
+}
+
+/* The parent's ends are kept; the child's are closed behind. */
+static int open_descriptors(int channel[2], int out[2], int err[2]) {
+    if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, channel))
+        return -1;
+    if (spawn_pipe(out) == 0) {
+        if (spawn_pipe(err) == 0)
+            return 0;
+        close(out[0]), close(out[1]);
+    }
+    int saved = errno;
+    close(channel[0]), close(channel[1]);
+    errno = saved;
+    return -1;
+}
+
+static pid_t start_process(const runner_options *options, int channel, int out, int err) {
+    language_command command;
+    spawn_stage stage;
+    char **envp = environment_make(options->envs, NULL);
+    pid_t pid = -1;
+    errno = ENOMEM;
+    if (envp && language_start_command(options->language, options->runners, SPAWN_CHANNEL_FD,
+                                       &command) == 0)
+        pid = spawn_program(&(spawn_options){.argv = command.argv,
+                                             .envp = envp,
+                                             .cwd = options->cwd,
+                                             .other_cwd = options->home,
+                                             .out = out,
+                                             .err = err,
+                                             .channel = channel},
+                            &stage);
+    int saved = errno;
+    free(envp);
+    errno = saved;
+    return pid;
+}
+
+struct runner *runner_start(struct ev_loop *loop, const runner_options *options,
+                            const runner_events *events, void *user) {
+    int channel[2], out[2], err[2];
+    struct runner *runner = calloc(1, sizeof *runner);
+    if (!runner)
+        return NULL;
+    if (open_descriptors(channel, out, err)) {
+        free(runner);
+        return NULL;
+    }
+    runner->pid = start_process(options, channel[1], out[1], err[1]);
+    int saved = errno;
+    close(channel[1]), close(out[1]), close(err[1]);
+    if (runner->pid < 0) {
+        close(channel[0]), close(out[0]), close(err[0]);
+        free(runner);
+        errno = saved;
+        return NULL;
+    }
+    runner->loop = loop;
+    runner->events = events;
+    runner->user = user;
+    runner->lines.max = RUNNER_LINE_MAX;
+    ev_child_init(&runner->child, on_exit_of_child, runner->pid, 0);
+    ev_io_init(&runner->channel, on_channel, channel[0], EV_READ);
+    ev_io_init(&runner->writer, on_writable, channel[0], EV_WRITE);
+    ev_io_init(&runner->pipes[OUTPUT_STDOUT], on_pipe, out[0], EV_READ);
+    ev_io_init(&runner->pipes[OUTPUT_STDERR], on_pipe, err[0], EV_READ);
+    runner->child.data = runner->channel.data = runner->writer.data = runner;
+    runner->pipes[OUTPUT_STDOUT].data = runner->pipes[OUTPUT_STDERR].data = runner;
+    ev_child_start(loop, &runner->child);
+    ev_io_start(loop, &runner->channel);
+    ev_io_start(loop, &runner->pipes[OUTPUT_STDOUT]);
+    ev_io_start(loop, &runner->pipes[OUTPUT_STDERR]);
+    return runner;
+}
+
+void runner_free(struct runner *runner) {
+    if (!runner || runner->freed)
+        return;
+    spawn_kill_all(runner->pid);
+    ev_child_stop(runner->loop, &runner->child);
+    if (!runner->channel_ended)
+        end_channel(runner);
+    close_io(runner, &runner->pipes[OUTPUT_STDOUT]);
+    close_io(runner, &runner->pipes[OUTPUT_STDERR]);
+    runner->freed = true;
+    enter(runner);
+    leave(runner);
+}
+
+int runner_run(struct runner *runner, const json_t *code, const json_t *envs) {
+    drain(runner, true);
+    json_t *message = json_pack("{s:s, s:O}", "type", "run", "code", (json_t *)code);
+    if (message && json_object_set(message, "env", (json_t *)envs)) {
+        json_t *none = envs ? NULL : json_object();
+        if (json_object_set_new(message, "env", none)) {
+            json_decref(message);
+            message = NULL;
+        }
+    }
+    return send_message(runner, message);
+}
+
+void runner_interrupt(struct runner *runner) {
+    if (!runner->exited)
+        kill(runner->pid, SIGINT);
+}
+
+void runner_hold(struct runner *runner, bool hold) {
+    if (runner->hold == hold || runner->freed)
+        return;
+    runner->hold = hold;
+    for (int stream = 0; stream < OUTPUT_STREAMS; stream++)
+        watch(runner, &runner->pipes[stream], !hold);
+    watch(runner, &runner->channel, !hold);
+    /* Lines that were read already, and an end that was not told, wake nobody. */
+    if (!hold)
+        ev_feed_event(runner->loop, &runner->channel, EV_READ);
+}

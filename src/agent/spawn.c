@@ -1,0 +1,103 @@
+/* spawn.c - fork, session, descriptors, exec. The agent is small and has one thread: fork is cheap.
+ */
+#include "spawn.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+static struct rlimit inherited_files;
+
+void spawn_raise_file_limit(void) {
+    if (getrlimit(RLIMIT_NOFILE, &inherited_files))
+        return;
+    struct rlimit raised = {.rlim_cur = inherited_files.rlim_max,
+                            .rlim_max = inherited_files.rlim_max};
+    setrlimit(RLIMIT_NOFILE, &raised);
+}
+
+struct failure {
+    spawn_stage stage;
+    int error;
+};
+
+/* Moves a descriptor above those that become 0 to 3, so that none is overwritten. */
+static int out_of_the_way(int fd) {
+    return fd < 0 ? fd : fcntl(fd, F_DUPFD_CLOEXEC, SPAWN_CHANNEL_FD + 1);
+}
+
+static void reset_signals(void) {
+    sigset_t none;
+    for (int number = 1; number < NSIG; number++)
+        signal(number, SIG_DFL);
+    sigemptyset(&none);
+    sigprocmask(SIG_SETMASK, &none, NULL);
+}
+
+static spawn_stage become(const spawn_options *options) {
+    int out = out_of_the_way(options->out), err = out_of_the_way(options->err);
+    int channel = out_of_the_way(options->channel), null = open("/dev/null", O_RDONLY | O_CLOEXEC);
+    setsid();
+    reset_signals();
+    if (dup2(null, 0) < 0 || dup2(out, 1) < 0 || dup2(err, 2) < 0 ||
+        (channel >= 0 && dup2(channel, SPAWN_CHANNEL_FD) < 0))
+        return SPAWN_FORK;
+    if (chdir(options->cwd) && (!options->other_cwd || chdir(options->other_cwd)))
+        return SPAWN_CWD;
+    if (inherited_files.rlim_max)
+        setrlimit(RLIMIT_NOFILE, &inherited_files);
+    environ = (char **)options->envp;
+    execvp(options->argv[0], options->argv);
+    return SPAWN_EXEC;
+}
+
+pid_t spawn_program(const spawn_options *options, spawn_stage *stage) {
+    int report[2];
+    *stage = SPAWN_FORK;
+    if (pipe2(report, O_CLOEXEC))
+        return -1;
+    pid_t pid = fork();
+    if (pid == 0) {
+        int fd = out_of_the_way(report[1]);
+        struct failure failure = {.stage = become(options), .error = errno};
+        /* Nobody is left to tell when this fails. */
+        ssize_t told = write(fd, &failure, sizeof failure);
+        _exit(told == sizeof failure ? 127 : 126);
+    }
+    int saved = errno;
+    close(report[1]);
+    if (pid > 0) {
+        struct failure failure;
+        ssize_t got;
+        do
+            got = read(report[0], &failure, sizeof failure);
+        while (got < 0 && errno == EINTR);
+        if (got == (ssize_t)sizeof failure) {
+            /* The loop reaps it like every child. */
+            *stage = failure.stage;
+            saved = failure.error;
+            pid = -1;
+        }
+    }
+    close(report[0]);
+    errno = saved;
+    return pid;
+}
+
+int spawn_pipe(int ends[2]) {
+    if (pipe2(ends, O_CLOEXEC))
+        return -1;
+    fcntl(ends[0], F_SETPIPE_SZ, SPAWN_PIPE_SIZE);
+    int flags = fcntl(ends[0], F_GETFL);
+    if (flags < 0 || fcntl(ends[0], F_SETFL, flags | O_NONBLOCK)) {
+        int saved = errno;
+        close(ends[0]);
+        close(ends[1]);
+        errno = saved;
+        return -1;
+    }
+    return 0;
+}

@@ -1,0 +1,51 @@
+/*
+ * step.h - one request to run code: its state, and the stream of events it answers with.
+ */
+#ifndef STEPBOX_STEP_H
+#define STEPBOX_STEP_H
+
+#include "http_server.h"
+
+typedef enum step_state {
+    STEP_QUEUED,       /* behind other steps of its context */
+    STEP_STARTING,     /* its context's runner is being started */
+    STEP_RUNNING,      /* the runner has the code */
+    STEP_INTERRUPTING, /* the code was interrupted and has not ended yet */
+    STEP_DONE
+} step_state;
+
+struct step {
+    struct step *next; /* in the context's queue */
+    struct ev_loop *loop;
+    http_stream *stream; /* NULL when the client is gone */
+    json_t *code;
+    json_t *envs; /* or NULL */
+    step_state state;
+    bool counted; /* the event number_of_executions was written */
+    struct ev_timer keepalive;
+    void (*on_gone)(struct step *step, void *user);
+    void *user;
+};
+
+/* Begins the answer to the request. on_gone is called when the client leaves before the end; it
+ * must step_free() now or later. NULL when out of memory: the request was answered then. */
+struct step *step_new(http_request *request, json_t *code, json_t *envs,
+                      void (*on_gone)(struct step *step, void *user), void *user);
+/* Frees it; a stream that has not ended is cut. */
+void step_free(struct step *step);
+/* The one place where the state changes. */
+void step_enter(struct step *step, step_state state);
+
+/* Writes a line of the answer; the newline is not part of it. */
+void step_write(struct step *step, const char *line, size_t length);
+/* The same with the newline being part of it. */
+void step_write_whole(struct step *step, const char *line, size_t length);
+void step_write_count(struct step *step, json_int_t count, bool restarted);
+void step_write_error(struct step *step, const char *name, const char *value,
+                      const char *traceback);
+/* Ends the answer properly, and frees the step. */
+void step_finish(struct step *step);
+/* Bytes that the client has not taken. */
+size_t step_pending(const struct step *step);
+
+#endif
