@@ -7,7 +7,6 @@
 #ifndef STEPBOX_HOST_UID_H
 #define STEPBOX_HOST_UID_H
 
-#include <stdbool.h>
 #include <sys/types.h>
 
 typedef struct host_uid_range {
@@ -15,9 +14,10 @@ typedef struct host_uid_range {
     uid_t count;
 } host_uid_range;
 
-/* The range to take from: one that nobody else uses, as far as this process's user namespace has
- * it. False when there is none, with a count of 0. */
-bool host_uid_range_find(host_uid_range *range);
+/* Where to take the users from. Returns 0; a count of 0 means that sandboxes can run as who we are,
+ * because that is not the host's root. Returns -1 when we are, and there is no unprivileged user to
+ * become. */
+int host_uid_range_find(host_uid_range *range);
 
 /* In the child: becomes this user and group, with no others. 0, or -1 with errno. */
 int host_uid_become(uid_t uid);

@@ -1,8 +1,8 @@
 /*
- * options.h - what stepboxd was asked to do, from its arguments and environment.
+ * engine_options.h - what stepboxd was asked to do, from its arguments and environment.
  */
-#ifndef STEPBOX_OPTIONS_H
-#define STEPBOX_OPTIONS_H
+#ifndef STEPBOX_ENGINE_OPTIONS_H
+#define STEPBOX_ENGINE_OPTIONS_H
 
 #include <limits.h>
 #include <netinet/in.h>

@@ -1,4 +1,4 @@
-#include "options.h"
+#include "engine_options.h"
 
 #include <errno.h>
 #include <fcntl.h>

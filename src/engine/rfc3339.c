@@ -1,22 +1,22 @@
-#include "timestamp.h"
+#include "rfc3339.h"
 
 #include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 #include <time.h>
 
-int64_t timestamp_now(void) {
+int64_t rfc3339_now(void) {
     struct timespec now;
     clock_gettime(CLOCK_REALTIME, &now);
     return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
 }
 
-void timestamp_format(int64_t ms, char out[TIMESTAMP_SIZE]) {
+void rfc3339_format(int64_t ms, char out[RFC3339_SIZE]) {
     time_t seconds = (time_t)(ms / 1000);
     struct tm utc;
     gmtime_r(&seconds, &utc);
-    size_t used = strftime(out, TIMESTAMP_SIZE, "%Y-%m-%dT%H:%M:%S", &utc);
-    snprintf(out + used, TIMESTAMP_SIZE - used, ".%03dZ", (int)(ms % 1000));
+    size_t used = strftime(out, RFC3339_SIZE, "%Y-%m-%dT%H:%M:%S", &utc);
+    snprintf(out + used, RFC3339_SIZE - used, ".%03dZ", (int)(ms % 1000));
 }
 
 /* Reads exactly `digits` digits; moves *text behind them. -1 when they are not there or outside
@@ -69,7 +69,7 @@ static int offset(const char **text, int *minutes) {
     return 0;
 }
 
-int timestamp_parse(const char *text, int64_t *ms) {
+int rfc3339_parse(const char *text, int64_t *ms) {
     struct tm utc = {0};
     int milliseconds, east;
     if ((utc.tm_year = number(&text, 4, 1970, 9999)) < 0 || !literal(&text, "-") ||

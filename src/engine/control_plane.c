@@ -1,0 +1,153 @@
+#include "control_plane.h"
+
+#include <string.h>
+
+static const struct api_route {
+    const char *method;
+    const char *path; /* * stands for the id of a sandbox */
+    int version;
+    api_operation *operation;
+} routes[] = {
+    {"GET", "/health", 1, op_health},
+    {"POST", "/sandboxes", 1, op_create},
+    {"GET", "/sandboxes", 1, op_list},
+    {"GET", "/sandboxes/*", 1, op_get},
+    {"DELETE", "/sandboxes/*", 1, op_delete},
+    {"POST", "/sandboxes/*/timeout", 1, op_timeout},
+    {"POST", "/sandboxes/*/refreshes", 1, op_refresh},
+    {"POST", "/sandboxes/*/connect", 1, op_connect},
+    {"PUT", "/sandboxes/*/lease", 1, op_lease_take},
+    {"DELETE", "/sandboxes/*/lease", 1, op_lease_release},
+    {"POST", "/v2/sandboxes", 2, op_create},
+    {"GET", "/v2/sandboxes", 2, op_list},
+    {"POST", "/v2/sandboxes/*/connect", 2, op_connect},
+};
+
+#define ROUTE_COUNT (sizeof routes / sizeof *routes)
+
+/* Whether path fits the pattern; copies what the star stands for, cut to what no id is longer than.
+ */
+static bool matches(const char *pattern, const char *path, char id[ROUTE_ID_MAX]) {
+    id[0] = '\0';
+    while (*pattern) {
+        if (*pattern == '*') {
+            size_t length = strcspn(path, "/");
+            if (length == 0)
+                return false;
+            size_t kept = length < ROUTE_ID_MAX ? length : ROUTE_ID_MAX - 1;
+            memcpy(id, path, kept);
+            id[kept] = '\0';
+            path += length;
+            pattern++;
+        } else if (*pattern++ != *path++) {
+            return false;
+        }
+    }
+    return *path == '\0';
+}
+
+/* Compares in a time that does not tell where the difference is. */
+static bool same_key(const char *given, const char *key) {
+    size_t length = strlen(key);
+    unsigned char differs = strlen(given) != length;
+    for (size_t i = 0; i < length; i++)
+        differs |= (unsigned char)(given[differs ? 0 : i] ^ key[i]);
+    return !differs;
+}
+
+/* On TCP a key is needed, except to ask for health. Answers and returns false when it is wrong. */
+static bool authorize(const struct api_call *call, const char *path) {
+    if (call->transport == TRANSPORT_UNIX || strcmp(path, "/health") == 0)
+        return true;
+    const char *given = http_request_header(call->request, "X-API-Key");
+    if (given && same_key(given, call->engine->options->api_key))
+        return true;
+    api_error(call->request, 401,
+              given ? "the key in X-API-Key is wrong" : "the X-API-Key header is missing");
+    return false;
+}
+
+/* The path is there with other methods, or not at all. */
+static void answer_unknown(http_request *request, const char *method, const char *path) {
+    char allow[64] = "", id[ROUTE_ID_MAX];
+    for (size_t i = 0; i < ROUTE_COUNT; i++) {
+        if (!matches(routes[i].path, path, id))
+            continue;
+        if (allow[0])
+            strcat(allow, ", ");
+        strcat(allow, routes[i].method);
+    }
+    if (!allow[0]) {
+        api_error(request, 404, "there is no operation %s %s", method, path);
+        return;
+    }
+    http_reply_header(request, "Allow", allow);
+    api_error(request, 405, "%s is not allowed on %s", method, path);
+}
+
+void control_plane_handle(http_request *request, void *user) {
+    struct engine *engine = user;
+    struct api_call call = {.engine = engine, .request = request};
+    if (!gateway_transport(engine->gateway, http_request_tag(request), &call.transport)) {
+        api_error(request, 408, "the client has gone"); /* nobody reads this */
+        return;
+    }
+    const char *method = http_request_method(request), *path = http_request_path(request);
+    if (http_request_header(request, "E2b-Sandbox-Id")) {
+        http_reply_close(request);
+        api_error(request, 421,
+                  "this connection is with the control plane: open another one for a sandbox");
+        return;
+    }
+    /* Clients of the TCP address use one connection for all sandboxes too, but we give each to one
+     * target. */
+    if (call.transport == TRANSPORT_TCP)
+        http_reply_close(request);
+    if (!authorize(&call, path))
+        return;
+    for (size_t i = 0; i < ROUTE_COUNT; i++) {
+        if (strcmp(method, routes[i].method) == 0 && matches(routes[i].path, path, call.id)) {
+            call.version = routes[i].version;
+            routes[i].operation(&call);
+            return;
+        }
+    }
+    answer_unknown(request, method, path);
+}
+
+void api_no_sandbox(http_request *request, const char *id) {
+    api_error(request, 404, "sandbox \"%s\" not found", id);
+}
+
+struct sandbox *api_sandbox(const struct api_call *call) {
+    struct sandbox *sandbox = sandboxes_find(call->engine->sandboxes, call->id);
+    if (!sandbox)
+        api_no_sandbox(call->request, call->id);
+    return sandbox;
+}
+
+json_t *api_body(const struct api_call *call, const struct field_rule *rules, bool optional) {
+    char message[512];
+    size_t length;
+    const char *body = http_request_body(call->request, &length);
+    json_t *object = fields_parse(body, length, rules, optional, message, sizeof message);
+    if (!object)
+        api_error(call->request, 400, "%s", message);
+    return object;
+}
+
+void api_done(http_request *request) {
+    http_reply(request, 204, NULL, "", 0);
+}
+
+int api_lease_holder(const struct api_call *call) {
+    int pidfd = -1;
+    if (call->transport != TRANSPORT_UNIX)
+        api_error(call->request, 400,
+                  "a lease is held by a process: it can only be taken over the unix socket");
+    else if ((pidfd = gateway_open_peer(call->engine->gateway, http_request_tag(call->request))) <
+             0)
+        api_error(call->request, 400,
+                  "a lease is held by a process, and the engine cannot see yours");
+    return pidfd;
+}

@@ -1,0 +1,47 @@
+/*
+ * control_plane.h - the API that makes and ends sandboxes: from a request to the operation that
+ * answers it.
+ */
+#ifndef STEPBOX_CONTROL_PLANE_H
+#define STEPBOX_CONTROL_PLANE_H
+
+#include "api_error.h"
+#include "engine.h"
+#include "fields.h"
+#include "route.h"
+
+/* One request on its way to an operation. Valid only until the operation returns. */
+struct api_call {
+    struct engine *engine;
+    http_request *request;
+    enum transport transport;
+    int version;           /* of the API: 1, or 2 for /v2/... */
+    char id[ROUTE_ID_MAX]; /* the sandbox in the path, or "" */
+};
+
+/* An operation answers the request, now or later. */
+typedef void api_operation(const struct api_call *call);
+
+/* The http_handler; user is the engine. */
+void control_plane_handle(http_request *request, void *user);
+
+/* The sandbox of the path. When there is none, answers 404 and returns NULL. */
+struct sandbox *api_sandbox(const struct api_call *call);
+
+/* The body, checked. When it is wrong, answers 400 and returns NULL. A new reference. */
+json_t *api_body(const struct api_call *call, const struct field_rule *rules, bool optional);
+
+/* Answers 404 for a sandbox. */
+void api_no_sandbox(http_request *request, const char *id);
+
+/* Answers 204. */
+void api_done(http_request *request);
+
+/* A pidfd of the client, for its lease. When that cannot be had, answers 400 and returns -1. */
+int api_lease_holder(const struct api_call *call);
+
+/* op_*.c */
+api_operation op_health, op_create, op_list, op_get, op_delete, op_timeout, op_refresh, op_connect,
+    op_lease_take, op_lease_release;
+
+#endif

@@ -1,0 +1,29 @@
+/*
+ * engine.h - the running engine: its loop, its sandboxes, its connections.
+ */
+#ifndef STEPBOX_ENGINE_H
+#define STEPBOX_ENGINE_H
+
+#include <ev.h>
+
+#include "gateway.h"
+#include "engine_options.h"
+#include "sandbox.h"
+#include "sandbox_record.h"
+#include "socket_claim.h"
+
+struct engine {
+    struct ev_loop *loop;
+    const struct options *options;
+    struct host_facts host;
+    struct sandboxes *sandboxes;
+    struct gateway *gateway;
+};
+
+/* Serves until it is told to stop, or has been idle for long enough. claim: the unix socket, or
+ * NULL; tcp_fd: the listening TCP socket, or -1; report_fd: for report_ready() and report_error(),
+ * or -1. Returns the exit status. */
+int engine_run(const struct options *options, struct socket_claim *claim, int tcp_fd,
+               int report_fd);
+
+#endif

@@ -1,0 +1,36 @@
+#include "process.h"
+
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+int process_open(pid_t pid) {
+    return (int)syscall(SYS_pidfd_open, pid, 0); /* CLOEXEC by itself */
+}
+
+int process_kill(int pidfd) {
+    return (int)syscall(SYS_pidfd_send_signal, pidfd, SIGKILL, NULL, 0);
+}
+
+pid_t process_parent(pid_t pid) {
+    char path[64], text[512];
+    snprintf(path, sizeof path, "/proc/%ld/stat", (long)pid);
+    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    if (fd < 0)
+        return -1;
+    ssize_t got = read(fd, text, sizeof text - 1);
+    close(fd);
+    if (got <= 0)
+        return -1;
+    text[got] = '\0';
+    /* "PID (NAME) STATE PPID ...": the name may hold anything, so look for its end from the right.
+     */
+    const char *end = strrchr(text, ')');
+    long parent;
+    if (!end || sscanf(end + 1, " %*c %ld", &parent) != 1)
+        return -1;
+    return (pid_t)parent;
+}

@@ -1,0 +1,19 @@
+/*
+ * process.h - processes by descriptor (pidfd), which unlike a pid cannot come to mean another
+ * process.
+ */
+#ifndef STEPBOX_PROCESS_H
+#define STEPBOX_PROCESS_H
+
+#include <sys/types.h>
+
+/* A descriptor (CLOEXEC) that is readable when the process has ended; -1 with errno. */
+int process_open(pid_t pid);
+
+/* SIGKILL. 0, or -1 with errno (ESRCH: it has ended). */
+int process_kill(int pidfd);
+
+/* The parent of a process, or -1 when there is no such process. */
+pid_t process_parent(pid_t pid);
+
+#endif

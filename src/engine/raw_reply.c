@@ -1,0 +1,38 @@
+#include "raw_reply.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const char *reason(int status) {
+    switch (status) {
+    case 400:
+        return "Bad Request";
+    case 408:
+        return "Request Timeout";
+    case 431:
+        return "Request Header Fields Too Large";
+    case 502:
+        return "Bad Gateway";
+    default:
+        return "Service Unavailable";
+    }
+}
+
+size_t raw_reply(char out[RAW_REPLY_SIZE], int status, json_t *body) {
+    char *text = body ? json_dumps(body, JSON_COMPACT) : NULL;
+    json_decref(body);
+    if (!text)
+        return 0;
+    int length =
+        snprintf(out, RAW_REPLY_SIZE,
+                 "HTTP/1.1 %d %s\r\nContent-Type: application/json\r\nContent-Length: %zu\r\n"
+                 "Connection: close\r\n\r\n%s",
+                 status, reason(status), strlen(text), text);
+    free(text);
+    return length < RAW_REPLY_SIZE ? (size_t)length : 0;
+}
+
+size_t raw_reply_error(char out[RAW_REPLY_SIZE], int status, const char *message) {
+    return raw_reply(out, status, json_pack("{s:i, s:s}", "code", status, "message", message));
+}

@@ -1,0 +1,19 @@
+/*
+ * raw_reply.h - answers that the gateway gives by itself, as bytes.
+ */
+#ifndef STEPBOX_RAW_REPLY_H
+#define STEPBOX_RAW_REPLY_H
+
+#include <jansson.h>
+#include <stddef.h>
+
+#define RAW_REPLY_SIZE 1024
+
+/* Writes a whole answer that closes the connection, with a JSON body (its reference is taken), to
+ * out. Returns its length; 0 when that was not possible. */
+size_t raw_reply(char out[RAW_REPLY_SIZE], int status, json_t *body);
+
+/* {"code": status, "message": message} */
+size_t raw_reply_error(char out[RAW_REPLY_SIZE], int status, const char *message);
+
+#endif

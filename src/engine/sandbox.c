@@ -1,0 +1,265 @@
+/* sandbox.c - the states of a sandbox, and what moves it from one to the next. */
+#include "sandbox_internal.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "control_socket.h"
+#include "log.h"
+#include "remedy.h"
+#include "rfc3339.h"
+
+/* Seconds. */
+#define START_DEADLINE 30.0
+#define END_DEADLINE 2.0
+
+#define AGENT_PORT 49983
+
+static void set_state(struct sandbox *sandbox, enum sandbox_state state, const char *why) {
+    static const char *const names[] = {"starting", "running", "ending"};
+    log_info("sandbox %s: %s (%s)", sandbox->record.id, names[state], why);
+    sandbox->state = state;
+}
+
+/* Tells whoever made it, once. */
+static void tell_started(struct sandbox *sandbox, struct sandbox *running, int status,
+                         const char *message) {
+    sandbox_started *started = sandbox->started;
+    sandbox->started = NULL;
+    if (started)
+        started(running, status, message, sandbox->started_user);
+}
+
+static void tell_ended(struct sandbox *sandbox, bool gone) {
+    struct ended_waiter *waiters = sandbox->waiters;
+    size_t count = sandbox->waiter_count;
+    sandbox->waiters = NULL;
+    sandbox->waiter_count = 0;
+    for (size_t i = 0; i < count; i++)
+        waiters[i].ended(gone, waiters[i].user);
+    free(waiters);
+}
+
+static void release(struct sandbox *sandbox) {
+    sandbox_process_close(sandbox);
+    ev_timer_stop(sandbox_loop(sandbox), &sandbox->end_deadline);
+    sandboxes_unlink(sandbox->set, sandbox);
+    json_decref(sandbox->record.metadata);
+    free(sandbox->waiters);
+    free(sandbox);
+}
+
+/* Why it did not start, in words for people. Nothing to tell when it did. */
+static void tell_failure(struct sandbox *sandbox) {
+    if (!sandbox->started)
+        return;
+    int status = sandbox->failure_status ? sandbox->failure_status : 503;
+    if (!sandbox->failure_status)
+        remedy_explain(sandbox->process.errors, sandbox->failure, sizeof sandbox->failure);
+    log_warn("sandbox %s did not start: %s", sandbox->record.id, sandbox->failure);
+    tell_started(sandbox, NULL, status, sandbox->failure);
+}
+
+void sandbox_process_changed(struct sandbox *sandbox) {
+    if (sandbox->state != SANDBOX_ENDING)
+        sandbox_end(sandbox, "its processes ended", NULL, NULL);
+    if (!sandbox_process_gone(sandbox))
+        return;
+    log_info("sandbox %s: gone", sandbox->record.id);
+    tell_failure(sandbox);
+    tell_ended(sandbox, true);
+    release(sandbox);
+}
+
+static void on_end_deadline(struct ev_loop *loop, ev_timer *timer, int events) {
+    (void)loop, (void)events;
+    struct sandbox *sandbox = timer->data;
+    log_warn("sandbox %s: killed, but its processes are still there", sandbox->record.id);
+    tell_failure(sandbox);
+    tell_ended(sandbox, false);
+}
+
+static int add_waiter(struct sandbox *sandbox, sandbox_ended *ended, void *user) {
+    if (!ended)
+        return 0;
+    struct ended_waiter *waiters =
+        realloc(sandbox->waiters, (sandbox->waiter_count + 1) * sizeof *sandbox->waiters);
+    if (!waiters)
+        return -1;
+    sandbox->waiters = waiters;
+    waiters[sandbox->waiter_count++] = (struct ended_waiter){ended, user};
+    return 0;
+}
+
+int sandbox_end(struct sandbox *sandbox, const char *cause, sandbox_ended *ended, void *user) {
+    int result = add_waiter(sandbox, ended, user);
+    if (sandbox->state == SANDBOX_ENDING)
+        return result;
+    struct ev_loop *loop = sandbox_loop(sandbox);
+    set_state(sandbox, SANDBOX_ENDING, cause);
+    ev_timer_stop(loop, &sandbox->start_deadline);
+    ev_timer_stop(loop, &sandbox->life);
+    sandbox_set_lease(sandbox, -1);
+    if (sandbox->init)
+        init_exchange_cancel(sandbox->init);
+    sandbox->init = NULL;
+    sandbox_process_kill(sandbox);
+    sandbox_link_close(sandbox);
+    ev_timer_start(loop, &sandbox->end_deadline);
+    return result;
+}
+
+/* Ends one that did not come up. status 0: bwrap's stderr says why. */
+static void fail_start(struct sandbox *sandbox, int status, const char *message) {
+    sandbox->failure_status = status;
+    snprintf(sandbox->failure, sizeof sandbox->failure, "%s", message);
+    sandbox_end(sandbox, "it did not start", NULL, NULL);
+}
+
+static void on_init_answer(int status, void *user) {
+    struct sandbox *sandbox = user;
+    sandbox->init = NULL;
+    if (status == 204) {
+        ev_timer_stop(sandbox_loop(sandbox), &sandbox->start_deadline);
+        set_state(sandbox, SANDBOX_RUNNING, "its agent is ready");
+        tell_started(sandbox, sandbox, 201, NULL);
+    } else if (status < 0) {
+        /* bwrap or the agent has ended, or is about to. */
+        fail_start(sandbox, 0, "");
+    } else {
+        char message[128];
+        snprintf(message, sizeof message,
+                 "the agent of the sandbox refused its configuration (HTTP status %d)", status);
+        fail_start(sandbox, 500, message);
+    }
+}
+
+static void on_start_deadline(struct ev_loop *loop, ev_timer *timer, int events) {
+    (void)loop, (void)events;
+    fail_start(timer->data, 504, "the agent of the sandbox did not answer within 30 seconds");
+}
+
+static void on_life_over(struct ev_loop *loop, ev_timer *timer, int events) {
+    (void)loop, (void)events;
+    sandbox_end(timer->data, "its time is over", NULL, NULL);
+}
+
+static void on_lease_ended(struct ev_loop *loop, ev_io *io, int events) {
+    (void)loop, (void)events;
+    sandbox_end(io->data, "the process that holds its lease has ended", NULL, NULL);
+}
+
+/* Sends POST /init. 0, or -1 with errno. */
+static int send_init(struct sandbox *sandbox, json_t *environment) {
+    char now[RFC3339_SIZE];
+    rfc3339_format(rfc3339_now(), now);
+    json_t *body = json_pack("{s:o, s:s, s:s, s:s}", "envVars",
+                             environment ? json_incref(environment) : json_object(), "defaultUser",
+                             "user", "defaultWorkdir", "/home/user", "timestamp", now);
+    if (body && sandbox->record.token[0])
+        json_object_set_new(body, "accessToken", json_string(sandbox->record.token));
+    char *text = body ? json_dumps(body, JSON_COMPACT) : NULL;
+    json_decref(body);
+    int ends[2] = {-1, -1};
+    if (text && socketpair(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0, ends) == 0) {
+        sandbox->init = init_exchange_start(sandbox_loop(sandbox), ends[0], text, strlen(text),
+                                            on_init_answer, sandbox);
+        if (!sandbox->init)
+            close(ends[1]);
+        else if (sandbox_link_send(sandbox, ends[1], AGENT_PORT, CONTROL_FROM_ENGINE) < 0)
+            log_debug("sandbox %s ended before it was configured", sandbox->record.id);
+        /* In the second case the exchange sees the end of its connection. */
+    }
+    free(text);
+    return sandbox->init ? 0 : -1;
+}
+
+/* Sets record, timers and the rest of one that has no process yet. */
+static int prepare(struct sandbox *sandbox, struct sandboxes *set, const sandbox_request *request) {
+    struct sandbox_record *record = &sandbox->record;
+    sandbox->set = set;
+    sandbox->lease_fd = -1;
+    if (random_sandbox_id(record->id) < 0 ||
+        (request->secure && random_access_token(record->token) < 0))
+        return -1;
+    snprintf(record->template_id, sizeof record->template_id, "%s", request->template_id);
+    record->alias = request->alias;
+    record->metadata = json_incref(request->metadata);
+    record->internet_denied = request->internet_denied;
+    record->started_at = rfc3339_now();
+    ev_timer_init(&sandbox->start_deadline, on_start_deadline, START_DEADLINE, 0.0);
+    ev_timer_init(&sandbox->life, on_life_over, 0.0, 0.0);
+    ev_timer_init(&sandbox->end_deadline, on_end_deadline, END_DEADLINE, 0.0);
+    ev_io_init(&sandbox->lease_ended, on_lease_ended, -1, EV_READ);
+    sandbox->start_deadline.data = sandbox->life.data = sandbox->end_deadline.data = sandbox;
+    sandbox->lease_ended.data = sandbox;
+    sandbox->host_uid = sandboxes_host_uid(set);
+    return 0;
+}
+
+struct sandbox *sandbox_create(struct sandboxes *set, const sandbox_request *request,
+                               sandbox_started *started, void *user, int *status, char *message,
+                               size_t room) {
+    *status = 503;
+    struct sandbox *sandbox = NULL;
+    if (set->no_uids)
+        snprintf(message, room,
+                 "the engine runs as root, and there is no unprivileged user to give to a sandbox: "
+                 "run it as an ordinary user");
+    else if (!(sandbox = calloc(1, sizeof *sandbox)) || prepare(sandbox, set, request) < 0)
+        snprintf(message, room, "the sandbox could not be started: %s", strerror(errno));
+    else if (sandbox_process_start(sandbox, message, room) == 0) {
+        ev_now_update(set->config.loop); /* the fork took time, and the timers count from now */
+        sandboxes_link(set, sandbox);
+        sandbox->started = started;
+        sandbox->started_user = user;
+        set_state(sandbox, SANDBOX_STARTING, "asked for");
+        sandbox_set_timeout(sandbox, request->timeout);
+        sandbox_set_lease(sandbox, request->lease_fd);
+        ev_timer_start(set->config.loop, &sandbox->start_deadline);
+        if (send_init(sandbox, request->environment) < 0)
+            fail_start(sandbox, 503,
+                       "the agent of the sandbox cannot be reached: out of memory or descriptors");
+        return sandbox;
+    }
+    if (request->lease_fd >= 0)
+        close(request->lease_fd);
+    if (sandbox)
+        json_decref(sandbox->record.metadata);
+    free(sandbox);
+    return NULL;
+}
+
+const struct sandbox_record *sandbox_record_of(const struct sandbox *sandbox) {
+    return &sandbox->record;
+}
+
+void sandbox_set_timeout(struct sandbox *sandbox, int seconds) {
+    struct ev_loop *loop = sandbox_loop(sandbox);
+    sandbox->record.end_at = rfc3339_now() + (int64_t)seconds * 1000;
+    ev_timer_stop(loop, &sandbox->life);
+    ev_timer_set(&sandbox->life, (double)seconds, 0.0);
+    ev_timer_start(loop, &sandbox->life);
+}
+
+void sandbox_extend(struct sandbox *sandbox, int seconds) {
+    /* By the timer's clock, which does not jump. */
+    if (ev_timer_remaining(sandbox_loop(sandbox), &sandbox->life) < (double)seconds)
+        sandbox_set_timeout(sandbox, seconds);
+}
+
+void sandbox_set_lease(struct sandbox *sandbox, int pidfd) {
+    struct ev_loop *loop = sandbox_loop(sandbox);
+    ev_io_stop(loop, &sandbox->lease_ended);
+    if (sandbox->lease_fd >= 0)
+        close(sandbox->lease_fd);
+    sandbox->lease_fd = pidfd;
+    if (pidfd >= 0) {
+        ev_io_set(&sandbox->lease_ended, pidfd, EV_READ);
+        ev_io_start(loop, &sandbox->lease_ended);
+    }
+}

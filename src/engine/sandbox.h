@@ -1,0 +1,86 @@
+/*
+ * sandbox.h - sandboxes: how they start, live and end.
+ *
+ * A sandbox is `starting` until its agent has answered /init, `running` until somebody or something
+ * ends it, and `ending` until its processes are gone; then it is freed. Only running ones are found
+ * by id and listed.
+ */
+#ifndef STEPBOX_SANDBOX_H
+#define STEPBOX_SANDBOX_H
+
+#include <ev.h>
+#include <jansson.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "payload.h"
+#include "sandbox_record.h"
+
+struct sandbox;
+struct sandboxes;
+
+typedef struct sandboxes_config {
+    struct ev_loop *loop; /* the default loop: only that one sees children end */
+    const struct payload *payload;
+    const char *bwrap;             /* absolute, or "" */
+    void (*on_change)(void *user); /* a sandbox came or went */
+    void *user;
+} sandboxes_config;
+
+/* NULL when out of memory. The config's pointers must live as long. */
+struct sandboxes *sandboxes_new(const sandboxes_config *config);
+/* End all and wait for that (sandboxes_count() == 0) before. */
+void sandboxes_free(struct sandboxes *set);
+/* In any state. */
+size_t sandboxes_count(const struct sandboxes *set);
+/* NULL when none with this id is running. */
+struct sandbox *sandboxes_find(struct sandboxes *set, const char *id);
+/* The records of the running ones, in no particular order; free() the array. NULL with *count 0
+ * when there are none, NULL with *count > 0 when out of memory. */
+const struct sandbox_record **sandboxes_records(struct sandboxes *set, size_t *count);
+void sandboxes_end_all(struct sandboxes *set, const char *cause);
+
+typedef struct sandbox_request {
+    const char *template_id, *alias;
+    bool secure; /* with an access token */
+    bool internet_denied;
+    int timeout;         /* seconds to live */
+    json_t *metadata;    /* borrowed; or NULL */
+    json_t *environment; /* borrowed; or NULL */
+    int lease_fd; /* pidfd of the process that it shall not outlive, taken also on failure; or -1 */
+} sandbox_request;
+
+/* Called once. `status` is 201 and sandbox running, or an HTTP status for the error and sandbox
+ * NULL. */
+typedef void sandbox_started(struct sandbox *sandbox, int status, const char *message, void *user);
+
+/* Starts one; `started` is called later. NULL when that was not possible, with *status and message.
+ */
+struct sandbox *sandbox_create(struct sandboxes *set, const sandbox_request *request,
+                               sandbox_started *started, void *user, int *status, char *message,
+                               size_t room);
+
+/* Called once, when its processes are gone (or, with gone false, could not be killed within two
+ * seconds). */
+typedef void sandbox_ended(bool gone, void *user);
+
+/* Ends it: it is not found any more at once. `cause` is logged. `ended` may be NULL, and is called
+ * later. Returns -1 when out of memory: then it ends, but ended is not called. */
+int sandbox_end(struct sandbox *sandbox, const char *cause, sandbox_ended *ended, void *user);
+
+const struct sandbox_record *sandbox_record_of(const struct sandbox *sandbox);
+
+/* Moves its end to `seconds` from now. */
+void sandbox_set_timeout(struct sandbox *sandbox, int seconds);
+/* The same, but never to an earlier time than it has. */
+void sandbox_extend(struct sandbox *sandbox, int seconds);
+
+/* Ties it to a process (pidfd, taken), in place of the one before; -1 ties it to none. */
+void sandbox_set_lease(struct sandbox *sandbox, int pidfd);
+
+/* Hands a connected stream socket (taken) to its agent, for one of its ports. 0, or -1 when it
+ * cannot take more. */
+int sandbox_connect(struct sandbox *sandbox, int fd, uint16_t port);
+
+#endif

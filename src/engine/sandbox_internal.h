@@ -1,0 +1,103 @@
+/*
+ * sandbox_internal.h - what the parts of a sandbox share: sandboxes.c (the set), sandbox.c (its
+ * states), sandbox_process.c (bubblewrap and PID 1), sandbox_link.c (connections to the agent).
+ */
+#ifndef STEPBOX_SANDBOX_INTERNAL_H
+#define STEPBOX_SANDBOX_INTERNAL_H
+
+#include "sandbox.h"
+
+#include <sys/types.h>
+
+#include "host_uid.h"
+#include "init_exchange.h"
+
+enum sandbox_state { SANDBOX_STARTING, SANDBOX_RUNNING, SANDBOX_ENDING };
+
+struct sandboxes {
+    sandboxes_config config;
+    struct sandbox *first;
+    size_t count;
+    host_uid_range uids;
+    bool no_uids; /* root, and no unprivileged user to become */
+    uid_t next_uid;
+};
+
+/* bubblewrap, and PID 1 of the sandbox. */
+struct sandbox_process {
+    pid_t bwrap_pid;
+    bool bwrap_ended;
+    int init_fd; /* pidfd of PID 1; -1 as long as bwrap has not told, and when it has ended */
+    int status_fd, stderr_fd;
+    char status[1024]; /* what came on status_fd and is not a whole line yet */
+    size_t status_used;
+    char errors[2048]; /* the first that came on stderr_fd, NUL-terminated */
+    size_t errors_used;
+    ev_child bwrap_exit;
+    ev_io init_exit, status_readable, stderr_readable;
+};
+
+/* The engine's end of the control socket, and the connections that it had no room for. */
+struct sandbox_link {
+    int control_fd;
+    struct waiting_connection *first, *last;
+    size_t waiting;
+    ev_timer retry;
+};
+
+struct ended_waiter {
+    sandbox_ended *ended;
+    void *user;
+};
+
+struct sandbox {
+    struct sandboxes *set;
+    struct sandbox *next, *previous;
+    struct sandbox_record record;
+    enum sandbox_state state;
+    uid_t host_uid;
+    struct sandbox_process process;
+    struct sandbox_link link;
+
+    struct init_exchange *init; /* while starting */
+    sandbox_started *started;   /* until it was called */
+    void *started_user;
+    int failure_status; /* what `started` will be told; 0: whatever bwrap's stderr says */
+    char failure[1024];
+
+    struct ended_waiter *waiters;
+    size_t waiter_count;
+
+    int lease_fd; /* -1: none */
+    ev_io lease_ended;
+    /* One timer for each state: the agent's answer is due; the time to live is over; the kill
+     * should have worked. */
+    ev_timer start_deadline, life, end_deadline;
+};
+
+/* sandboxes.c */
+struct ev_loop *sandbox_loop(const struct sandbox *sandbox);
+void sandboxes_link(struct sandboxes *set, struct sandbox *sandbox);
+void sandboxes_unlink(struct sandboxes *set, struct sandbox *sandbox);
+/* Kills children of the engine that are no sandbox's bwrap: those whose bwrap was killed too early.
+ */
+void sandboxes_kill_orphans(struct sandboxes *set);
+/* A host user that no other sandbox has; 0 when sandboxes run as the engine's user. */
+uid_t sandboxes_host_uid(struct sandboxes *set);
+
+/* sandbox.c: something happened to the processes. */
+void sandbox_process_changed(struct sandbox *sandbox);
+
+/* sandbox_process.c */
+int sandbox_process_start(struct sandbox *sandbox, char *message, size_t room);
+void sandbox_process_kill(struct sandbox *sandbox);
+bool sandbox_process_gone(const struct sandbox *sandbox);
+void sandbox_process_close(struct sandbox *sandbox);
+
+/* sandbox_link.c */
+void sandbox_link_open(struct sandbox *sandbox, int control_fd);
+/* Like sandbox_connect(), with flags; in any state. */
+int sandbox_link_send(struct sandbox *sandbox, int fd, uint16_t port, uint8_t flags);
+void sandbox_link_close(struct sandbox *sandbox);
+
+#endif

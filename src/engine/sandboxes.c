@@ -1,0 +1,108 @@
+/* sandboxes.c - the set of all sandboxes of this engine. */
+#include "sandbox_internal.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "log.h"
+#include "orphans.h"
+
+struct sandboxes *sandboxes_new(const sandboxes_config *config) {
+    struct sandboxes *set = calloc(1, sizeof *set);
+    if (!set)
+        return NULL;
+    set->config = *config;
+    set->no_uids = host_uid_range_find(&set->uids) < 0;
+    /* Another engine of root takes from the same range: begin somewhere else than it did. */
+    set->next_uid = (uid_t)(getpid() ^ time(NULL));
+    return set;
+}
+
+void sandboxes_free(struct sandboxes *set) {
+    free(set);
+}
+
+size_t sandboxes_count(const struct sandboxes *set) {
+    return set->count;
+}
+
+struct ev_loop *sandbox_loop(const struct sandbox *sandbox) {
+    return sandbox->set->config.loop;
+}
+
+void sandboxes_link(struct sandboxes *set, struct sandbox *sandbox) {
+    sandbox->next = set->first;
+    sandbox->previous = NULL;
+    if (set->first)
+        set->first->previous = sandbox;
+    set->first = sandbox;
+    set->count++;
+    set->config.on_change(set->config.user);
+}
+
+void sandboxes_unlink(struct sandboxes *set, struct sandbox *sandbox) {
+    if (sandbox->previous)
+        sandbox->previous->next = sandbox->next;
+    else
+        set->first = sandbox->next;
+    if (sandbox->next)
+        sandbox->next->previous = sandbox->previous;
+    set->count--;
+    set->config.on_change(set->config.user);
+}
+
+struct sandbox *sandboxes_find(struct sandboxes *set, const char *id) {
+    for (struct sandbox *sandbox = set->first; sandbox; sandbox = sandbox->next)
+        if (sandbox->state == SANDBOX_RUNNING && strcmp(sandbox->record.id, id) == 0)
+            return sandbox;
+    return NULL;
+}
+
+const struct sandbox_record **sandboxes_records(struct sandboxes *set, size_t *count) {
+    *count = 0;
+    for (struct sandbox *sandbox = set->first; sandbox; sandbox = sandbox->next)
+        *count += sandbox->state == SANDBOX_RUNNING;
+    const struct sandbox_record **records = *count ? malloc(*count * sizeof *records) : NULL;
+    size_t used = 0;
+    for (struct sandbox *sandbox = set->first; records && sandbox; sandbox = sandbox->next)
+        if (sandbox->state == SANDBOX_RUNNING)
+            records[used++] = &sandbox->record;
+    return records;
+}
+
+void sandboxes_end_all(struct sandboxes *set, const char *cause) {
+    for (struct sandbox *sandbox = set->first, *next; sandbox; sandbox = next) {
+        next = sandbox->next;
+        sandbox_end(sandbox, cause, NULL, NULL);
+    }
+}
+
+static bool is_bwrap(pid_t pid, void *user) {
+    const struct sandboxes *set = user;
+    for (const struct sandbox *sandbox = set->first; sandbox; sandbox = sandbox->next)
+        if (sandbox->process.bwrap_pid == pid && !sandbox->process.bwrap_ended)
+            return true;
+    return false;
+}
+
+void sandboxes_kill_orphans(struct sandboxes *set) {
+    int killed = orphans_kill(is_bwrap, set);
+    if (killed > 0)
+        log_debug("killed %d processes that had lost their bwrap", killed);
+}
+
+uid_t sandboxes_host_uid(struct sandboxes *set) {
+    if (set->uids.count == 0)
+        return 0;
+    uid_t uid;
+    bool taken = true;
+    for (uid_t tries = 0; taken && tries < set->uids.count; tries++) {
+        uid = set->uids.first + set->next_uid++ % set->uids.count;
+        taken = false;
+        for (const struct sandbox *sandbox = set->first; sandbox && !taken; sandbox = sandbox->next)
+            taken = sandbox->host_uid == uid;
+    }
+    return uid;
+}
