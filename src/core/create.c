@@ -1,0 +1,291 @@
+#include "box.h"
+#include "client.h"
+#include "op.h"
+#include "sandbox.h"
+#include "setup.h"
+#include "wire.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define DEFAULT_TEMPLATE "code-interpreter-v1"
+#define DEFAULT_TIMEOUT 300.0
+/* Seconds for the kill of a sandbox whose setup failed; then the reaper goes on trying. */
+#define KILL_SECONDS 10.0
+
+/* While setup runs, the box of the operation owns the sandbox in any case, so that whatever happens
+ * kills it; `disown` is followed at the end. */
+struct create {
+    char **commands;
+    size_t count, index;
+    double request_timeout;
+    bool disown;
+    bool is_running; /* setup is in use */
+    struct sbi_setup setup;
+    struct sbi_events events;
+    sb_error failure; /* why the sandbox is being killed */
+    bool has_command_failed;
+    sb_command_result result; /* its strings are the setup's, and the command's */
+};
+
+static void run_next(sb_op *op);
+
+static void succeed(sb_op *op) {
+    struct create *create = op->data;
+    if (create->disown) {
+        sbi_box_drop_ownership(op->box);
+    }
+    sbi_op_finish(op, NULL);
+}
+
+static void on_killed(void *user, struct sbi_exchange *exchange) {
+    sb_op *op = user;
+    struct create *create = op->data;
+    sb_error error = {0};
+    if (sbi_exchange_check(exchange, &error) == 0 || error.code == SB_NOT_FOUND) {
+        sbi_box_drop_ownership(op->box);
+    } else {
+        sbi_box_reap(op->box);
+    }
+    sbi_op_finish(op, &create->failure);
+}
+
+/* Ends with create->failure, but first the sandbox goes. */
+static void kill_and_fail(sb_op *op) {
+    struct create *create = op->data;
+    char path[160];
+    snprintf(path, sizeof path, "/sandboxes/%s", op->box->address.id);
+    struct sbi_exchange *exchange = sbi_op_exchange(op, op->box->config, on_killed, NULL);
+    if (exchange == NULL || sbi_exchange_to_control(exchange, "DELETE", path, NULL) != 0) {
+        sbi_box_reap(op->box);
+        sbi_op_finish(op, &create->failure);
+        return;
+    }
+    exchange->timeout = KILL_SECONDS;
+    sbi_op_send(op, SBI_OP_KILL);
+}
+
+static int on_setup_data(void *user, const char *bytes, size_t length, sb_error *err) {
+    sb_op *op = user;
+    struct create *create = op->data;
+    int status = sbi_setup_data(&create->setup, bytes, length, err);
+    if (create->events.first != NULL) {
+        sbi_op_mark_ready(op);
+    }
+    return status;
+}
+
+static bool is_full(void *user) {
+    const sb_op *op = user;
+    return op->events != NULL && sbi_events_are_full(op->events);
+}
+
+static const struct sbi_stream setup_stream = {on_setup_data, is_full};
+
+static void on_setup_done(void *user, struct sbi_exchange *exchange) {
+    sb_op *op = user;
+    struct create *create = op->data;
+    const char *command = create->commands[create->index];
+    if (sbi_setup_result(&create->setup, exchange, command, &create->failure) != 0) {
+        create->has_command_failed = create->failure.code == SB_SETUP_FAILED;
+        sbi_error_wrap(&create->failure, "setup");
+        kill_and_fail(op);
+        return;
+    }
+    create->index++;
+    run_next(op);
+}
+
+static void run_next(sb_op *op) {
+    struct create *create = op->data;
+    if (create->index == create->count) {
+        succeed(op);
+        return;
+    }
+    if (create->is_running) {
+        sbi_setup_free(&create->setup);
+    }
+    sbi_setup_init(&create->setup, op->events);
+    create->is_running = true;
+    struct sbi_exchange *exchange =
+        sbi_op_exchange(op, op->box->config, on_setup_done, &create->failure);
+    if (exchange == NULL ||
+        sbi_setup_request(exchange, &op->box->address, create->commands[create->index],
+                          &create->failure) != 0) {
+        kill_and_fail(op);
+        return;
+    }
+    exchange->stream = &setup_stream;
+    exchange->timeout = create->request_timeout;
+    /* A command may take its time; the sandbox's own life ends it. */
+    exchange->timeout_ends_at_answer = true;
+    sbi_op_enter(op, SBI_OP_SETUP);
+    if (sbi_exchange_start(exchange, &create->failure) != 0) {
+        kill_and_fail(op);
+    }
+}
+
+static void on_created(void *user, struct sbi_exchange *exchange) {
+    sb_op *op = user;
+    struct sbi_address address;
+    sb_error error = {0};
+    json_t *answer = sbi_exchange_json(exchange, &error);
+    if (answer != NULL && sbi_address_parse(&address, answer, &error) == 0) {
+        op->box = sbi_box_new(op->loop, exchange->config, &address, &error);
+    }
+    json_decref(answer);
+    if (op->box == NULL || sbi_box_take_ownership(op->box, &error) != 0) {
+        sbi_op_finish(op, &error);
+        return;
+    }
+    run_next(op);
+}
+
+static void cancelled(sb_op *op) {
+    if (op->box != NULL) {
+        sbi_box_reap(op->box);
+    }
+}
+
+static void release(sb_op *op) {
+    struct create *create = op->data;
+    if (create->is_running) {
+        sbi_setup_free(&create->setup);
+    }
+    for (size_t i = 0; i < create->count; i++) {
+        free(create->commands[i]);
+    }
+    free(create->commands);
+    sbi_events_free(&create->events);
+    free(create);
+}
+
+static const struct sbi_op_kind create_kind = {
+    .name = "create", .cancelled = cancelled, .release = release};
+
+static int copy_commands(struct create *create, const sb_create_options *options, sb_error *err) {
+    if (options->setup_count == 0) {
+        return 0;
+    }
+    create->commands = calloc(options->setup_count, sizeof *create->commands);
+    if (create->commands == NULL) {
+        return sbi_no_memory(err);
+    }
+    for (; create->count < options->setup_count; create->count++) {
+        const char *command = options->setup[create->count];
+        json_t *text = command != NULL ? json_string(command) : NULL;
+        if (text == NULL) {
+            return sbi_fail(err, SB_INVALID, "setup: command %zu is not UTF-8", create->count + 1);
+        }
+        json_decref(text);
+        if ((create->commands[create->count] = strdup(command)) == NULL) {
+            return sbi_no_memory(err);
+        }
+    }
+    return 0;
+}
+
+static int add_pairs(json_t *body, const char *key, const sb_pair *pairs, size_t count,
+                     const char *name, sb_error *err) {
+    if (pairs == NULL) {
+        return 0;
+    }
+    json_t *object = sbi_pairs_to_json(pairs, count, name, err);
+    if (object == NULL) {
+        return -1;
+    }
+    return json_object_set_new(body, key, object) == 0 ? 0 : sbi_no_memory(err);
+}
+
+static json_t *body_of(const sb_create_options *options, sb_error *err) {
+    const char *template_id =
+        options->template_id != NULL ? options->template_id : DEFAULT_TEMPLATE;
+    json_int_t seconds;
+    double timeout = options->timeout != 0 ? options->timeout : DEFAULT_TIMEOUT;
+    if (sbi_wire_seconds(timeout, "timeout", &seconds, err) != 0) {
+        return NULL;
+    }
+    json_t *body = json_pack("{s:s, s:I}", "templateID", template_id, "timeout", seconds);
+    if (body == NULL) {
+        sbi_fail(err, SB_INVALID, "template: is not UTF-8");
+        return NULL;
+    }
+    int status = add_pairs(body, "envVars", options->envs, options->env_count, "envs", err);
+    if (status == 0) {
+        status = add_pairs(body, "metadata", options->metadata, options->metadata_count, "metadata",
+                           err);
+    }
+    if (status == 0 && options->allow_internet != 0) {
+        json_object_set_new(body, "allow_internet_access",
+                            json_boolean(options->allow_internet > 0));
+    }
+    if (status != 0) {
+        json_decref(body);
+        return NULL;
+    }
+    return body;
+}
+
+static int describe(struct sbi_exchange *exchange, const sb_create_options *options,
+                    sb_error *err) {
+    json_t *body = body_of(options, err);
+    if (body == NULL) {
+        return -1;
+    }
+    if (sbi_request_timeout(exchange, options->request_timeout, err) != 0 ||
+        sbi_exchange_to_control(exchange, "POST", "/v2/sandboxes", err) != 0) {
+        json_decref(body);
+        return -1;
+    }
+    exchange->may_start_engine = true;
+    if (exchange->config->local && !options->disown &&
+        sbi_exchange_add_header(exchange, "Stepbox-Lease: process", err) != 0) {
+        json_decref(body);
+        return -1;
+    }
+    return sbi_exchange_set_json(exchange, body, err);
+}
+
+sb_op *sb_create(sb_client *client, const sb_create_options *options, sb_error *err) {
+    static const sb_create_options defaults;
+    options = options != NULL ? options : &defaults;
+    struct create *create = calloc(1, sizeof *create);
+    if (create == NULL) {
+        sbi_no_memory(err);
+        return NULL;
+    }
+    sb_op *op = sbi_op_new(client->loop, &create_kind, err);
+    if (op == NULL) {
+        free(create);
+        return NULL;
+    }
+    op->data = create;
+    op->events = options->events ? &create->events : NULL;
+    create->disown = options->disown;
+    struct sbi_exchange *exchange = sbi_op_exchange(op, client->config, on_created, err);
+    if (exchange == NULL || copy_commands(create, options, err) != 0) {
+        return sbi_send_or_drop(op, -1);
+    }
+    int described = describe(exchange, options, err);
+    create->request_timeout = exchange->timeout;
+    return sbi_send_or_drop(op, described);
+}
+
+const sb_command_result *sb_op_command(const sb_op *op) {
+    if (op->kind != &create_kind || !op->done) {
+        return NULL;
+    }
+    struct create *create = op->data;
+    const struct sbi_setup *setup = &create->setup;
+    if (!create->has_command_failed) {
+        return NULL;
+    }
+    create->result = (sb_command_result){.command = create->commands[create->index],
+                                         .exit_code = setup->exit_code,
+                                         .out = sbi_buffer_string(&setup->out),
+                                         .err = sbi_buffer_string(&setup->err),
+                                         .out_length = setup->out.length,
+                                         .err_length = setup->err.length};
+    return &create->result;
+}

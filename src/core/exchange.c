@@ -1,0 +1,376 @@
+#include "exchange.h"
+
+#include "answer.h"
+#include "engine_start.h"
+#include "sigpipe.h"
+#include "timestamp.h"
+#include "transfer_error.h"
+#include "wire.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+#define BACKOFF_SECONDS 0.005
+#define MAX_HEADER_VALUE 4096
+
+static void on_deadline(void *user);
+static void on_again(void *user);
+
+struct sbi_exchange *sbi_exchange_new(sb_loop *loop, struct sbi_config *config, sb_error *err) {
+    struct sbi_exchange *exchange = calloc(1, sizeof *exchange);
+    CURL *easy = exchange != NULL ? sbi_loop_take_handle(loop) : NULL;
+    if (easy == NULL) {
+        free(exchange);
+        sbi_no_memory(err);
+        return NULL;
+    }
+    exchange->loop = loop;
+    exchange->config = sbi_config_keep(config);
+    exchange->easy = easy;
+    exchange->timeout = config->request_timeout;
+    exchange->connect_timeout = config->request_timeout;
+    exchange->dial.config = config;
+    exchange->dial.easy = easy;
+    exchange->deadline.fire = on_deadline;
+    exchange->deadline.user = exchange;
+    exchange->again.fire = on_again;
+    exchange->again.user = exchange;
+    sbi_buffer_init(&exchange->answer, SBI_MAX_ANSWER);
+    return exchange;
+}
+
+static void set_method(struct sbi_exchange *exchange, const char *method) {
+    if (strcmp(method, "GET") != 0) {
+        curl_easy_setopt(exchange->easy, CURLOPT_CUSTOMREQUEST, method);
+    }
+    exchange->once = strcmp(method, "POST") == 0;
+    if (exchange->once || strcmp(method, "PUT") == 0) {
+        /* An empty body, until one is set. */
+        curl_easy_setopt(exchange->easy, CURLOPT_POSTFIELDSIZE, 0L);
+        curl_easy_setopt(exchange->easy, CURLOPT_POSTFIELDS, "");
+    }
+}
+
+int sbi_exchange_to_control(struct sbi_exchange *exchange, const char *method, const char *path,
+                            sb_error *err) {
+    set_method(exchange, method);
+    return sbi_wire_control(exchange->config, path, exchange->easy, &exchange->headers, err);
+}
+
+int sbi_exchange_to_sandbox(struct sbi_exchange *exchange, const struct sbi_address *address,
+                            int port, const char *method, const char *path, sb_error *err) {
+    set_method(exchange, method);
+    return sbi_wire_sandbox(exchange->config, address, port, path, exchange->easy,
+                            &exchange->headers, err);
+}
+
+int sbi_exchange_set_json(struct sbi_exchange *exchange, json_t *body, sb_error *err) {
+    char *text = body != NULL ? json_dumps(body, JSON_COMPACT) : NULL;
+    json_decref(body);
+    if (text == NULL) {
+        return sbi_no_memory(err);
+    }
+    return sbi_exchange_set_body(exchange, text, strlen(text), "application/json", err);
+}
+
+int sbi_exchange_set_body(struct sbi_exchange *exchange, char *body, size_t length,
+                          const char *content_type, sb_error *err) {
+    free(exchange->body);
+    exchange->body = body;
+    curl_easy_setopt(exchange->easy, CURLOPT_POSTFIELDSIZE_LARGE, (curl_off_t)length);
+    curl_easy_setopt(exchange->easy, CURLOPT_POSTFIELDS, body);
+    return sbi_wire_header(&exchange->headers, err, "Content-Type: %s", content_type);
+}
+
+int sbi_exchange_add_header(struct sbi_exchange *exchange, const char *line, sb_error *err) {
+    return sbi_wire_header(&exchange->headers, err, "%s", line);
+}
+
+/* The value of a header line when it has this name, else NULL. */
+static const char *header_value(const char *line, size_t length, const char *name, size_t *size) {
+    size_t name_length = strlen(name);
+    if (length <= name_length || strncasecmp(line, name, name_length) != 0 ||
+        line[name_length] != ':') {
+        return NULL;
+    }
+    const char *value = line + name_length + 1, *end = line + length;
+    while (value < end && (*value == ' ' || *value == '\t')) {
+        value++;
+    }
+    while (end > value && (end[-1] == '\r' || end[-1] == '\n' || end[-1] == ' ')) {
+        end--;
+    }
+    *size = (size_t)(end - value);
+    return value;
+}
+
+/* A status line begins a new answer: those before were interim. */
+static void begin_answer(struct sbi_exchange *exchange, const char *line, size_t length) {
+    const char *space = memchr(line, ' ', length);
+    exchange->status = 0;
+    for (const char *digit = space; digit != NULL && ++digit < line + length;) {
+        if (*digit < '0' || *digit > '9' || exchange->status > 99) {
+            break;
+        }
+        exchange->status = exchange->status * 10 + (*digit - '0');
+    }
+    exchange->is_framed = strncmp(line, "HTTP/1", 6) != 0;
+    exchange->content_type[0] = '\0';
+}
+
+static size_t on_header(char *line, size_t size, size_t count, void *user) {
+    struct sbi_exchange *exchange = user;
+    size_t length = size * count, value_length;
+    const char *value;
+    if (length >= 5 && strncmp(line, "HTTP/", 5) == 0) {
+        begin_answer(exchange, line, length);
+    } else if ((value = header_value(line, length, "content-type", &value_length)) != NULL) {
+        if (value_length >= sizeof exchange->content_type) {
+            value_length = sizeof exchange->content_type - 1;
+        }
+        memcpy(exchange->content_type, value, value_length);
+        exchange->content_type[value_length] = '\0';
+    } else if (header_value(line, length, "content-length", &value_length) != NULL ||
+               header_value(line, length, "transfer-encoding", &value_length) != NULL) {
+        exchange->is_framed = true;
+    } else if ((value = header_value(line, length, "x-next-token", &value_length)) != NULL &&
+               value_length > 0 && value_length <= MAX_HEADER_VALUE) {
+        free(exchange->next_token);
+        exchange->next_token = strndup(value, value_length);
+    } else if (length <= 2 && exchange->status >= 200 && exchange->timeout_ends_at_answer) {
+        sbi_loop_unset_timer(exchange->loop, &exchange->deadline);
+    }
+    return length;
+}
+
+static size_t keep_answer(struct sbi_exchange *exchange, const char *bytes, size_t length) {
+    size_t kept = length;
+    if (exchange->status < 200 || exchange->status > 299) {
+        size_t room = exchange->answer.length < SBI_MAX_COMPLAINT
+                          ? SBI_MAX_COMPLAINT - exchange->answer.length
+                          : 0;
+        kept = kept < room ? kept : room;
+    }
+    sb_code code = sbi_buffer_append(&exchange->answer, bytes, kept);
+    if (code == SB_TOO_LARGE) {
+        sbi_fail_status(&exchange->error, code, exchange->status,
+                        "the answer has more than %u bytes", SBI_MAX_ANSWER);
+    } else if (code != SB_OK) {
+        sbi_no_memory(&exchange->error);
+    }
+    return code == SB_OK ? length : CURL_WRITEFUNC_ERROR;
+}
+
+static size_t on_body(char *bytes, size_t size, size_t count, void *user) {
+    struct sbi_exchange *exchange = user;
+    size_t length = size * count;
+    if (exchange->stream == NULL || exchange->status != 200) {
+        return keep_answer(exchange, bytes, length);
+    }
+    if (!exchange->is_draining && exchange->stream->is_full(exchange->user)) {
+        exchange->is_paused = true;
+        return CURL_WRITEFUNC_PAUSE;
+    }
+    exchange->is_paused = false;
+    if (exchange->stream->data(exchange->user, bytes, length, &exchange->error) != 0) {
+        exchange->error.status = exchange->status;
+        return CURL_WRITEFUNC_ERROR;
+    }
+    return length;
+}
+
+static void set_options(struct sbi_exchange *exchange) {
+    CURL *easy = exchange->easy;
+    sbi_wire_transport(exchange->config, easy);
+    exchange->dial.once = exchange->once;
+    sbi_dial_apply(&exchange->dial);
+    curl_easy_setopt(easy, CURLOPT_HTTPHEADER, exchange->headers);
+    curl_easy_setopt(easy, CURLOPT_HEADERFUNCTION, on_header);
+    curl_easy_setopt(easy, CURLOPT_HEADERDATA, exchange);
+    curl_easy_setopt(easy, CURLOPT_WRITEFUNCTION, on_body);
+    curl_easy_setopt(easy, CURLOPT_WRITEDATA, exchange);
+    curl_easy_setopt(easy, CURLOPT_ERRORBUFFER, exchange->complaint);
+    curl_easy_setopt(easy, CURLOPT_PRIVATE, exchange);
+    /* Deadlines are the loop's; libcurl's own default of 300 s for connecting would be too long. */
+    double connect = exchange->connect_timeout < 300 ? exchange->connect_timeout : 300;
+    curl_easy_setopt(easy, CURLOPT_CONNECTTIMEOUT_MS, (long)(connect * 1000) + 1);
+}
+
+static int send_request(struct sbi_exchange *exchange, sb_error *err) {
+    exchange->state = SBI_EXCHANGE_TRANSFER;
+    exchange->dial.failure = 0;
+    exchange->complaint[0] = '\0';
+    CURLMcode result = curl_multi_add_handle(exchange->loop->multi, exchange->easy);
+    if (result != CURLM_OK) {
+        exchange->state = SBI_EXCHANGE_DONE;
+        return sbi_fail(err, SB_SYSTEM, "libcurl: %s", curl_multi_strerror(result));
+    }
+    return 0;
+}
+
+static void set_deadline(struct sbi_exchange *exchange) {
+    sbi_loop_set_timer(exchange->loop, &exchange->deadline, sbi_deadline(exchange->timeout));
+}
+
+int sbi_exchange_start(struct sbi_exchange *exchange, sb_error *err) {
+    /* No waiting for "100 Continue" before a large body. */
+    if (sbi_exchange_add_header(exchange, "Expect:", err) != 0) {
+        return -1;
+    }
+    set_options(exchange);
+    set_deadline(exchange);
+    return send_request(exchange, err);
+}
+
+static void leave_multi(struct sbi_exchange *exchange) {
+    if (exchange->state == SBI_EXCHANGE_TRANSFER) {
+        /* May write: a TLS session says goodbye. */
+        struct sbi_sigpipe held;
+        sbi_sigpipe_hold(&held);
+        curl_multi_remove_handle(exchange->loop->multi, exchange->easy);
+        sbi_sigpipe_release(&held);
+    }
+}
+
+static void conclude(struct sbi_exchange *exchange) {
+    sbi_loop_unset_timer(exchange->loop, &exchange->deadline);
+    sbi_loop_unset_timer(exchange->loop, &exchange->again);
+    exchange->state = SBI_EXCHANGE_DONE;
+    exchange->done(exchange->user, exchange);
+}
+
+static bool wants_engine(const struct sbi_exchange *exchange) {
+    int failure = exchange->dial.failure;
+    return exchange->config->local && (failure == ENOENT || failure == ECONNREFUSED);
+}
+
+void sbi_exchange_finished(struct sbi_exchange *exchange, CURLcode result) {
+    leave_multi(exchange);
+    exchange->is_paused = false;
+    if (result == CURLE_COULDNT_CONNECT && exchange->config->local &&
+        exchange->dial.failure == EAGAIN) {
+        exchange->state = SBI_EXCHANGE_BACKOFF;
+        sbi_loop_set_timer(exchange->loop, &exchange->again, sbi_deadline(BACKOFF_SECONDS));
+        return;
+    }
+    if (result == CURLE_COULDNT_CONNECT && wants_engine(exchange)) {
+        exchange->has_engine_gone = true;
+        if (exchange->may_start_engine && !exchange->engine_was_started) {
+            exchange->engine_was_started = true;
+            exchange->state = SBI_EXCHANGE_ENGINE;
+            /* The start has a bound of its own; the request's time begins when it is sent. */
+            sbi_loop_unset_timer(exchange->loop, &exchange->deadline);
+            sbi_engine_start_join(exchange->loop, exchange);
+            return;
+        }
+    }
+    if (result != CURLE_OK) {
+        sbi_transfer_error(exchange, result);
+    }
+    conclude(exchange);
+}
+
+void sbi_exchange_engine_ready(struct sbi_exchange *exchange, const sb_error *err) {
+    exchange->engine_start = NULL;
+    if (err != NULL) {
+        exchange->error = *err;
+        conclude(exchange);
+        return;
+    }
+    exchange->has_engine_gone = false;
+    set_deadline(exchange);
+    if (send_request(exchange, &exchange->error) != 0) {
+        conclude(exchange);
+    }
+}
+
+static void on_again(void *user) {
+    struct sbi_exchange *exchange = user;
+    if (send_request(exchange, &exchange->error) != 0) {
+        conclude(exchange);
+    }
+}
+
+/* Lets libcurl hand out what it holds back since the stream was full. */
+static void drain(struct sbi_exchange *exchange) {
+    if (exchange->state == SBI_EXCHANGE_TRANSFER && exchange->is_paused) {
+        exchange->is_draining = true;
+        exchange->is_paused = false;
+        curl_easy_pause(exchange->easy, CURLPAUSE_CONT);
+    }
+}
+
+static void on_deadline(void *user) {
+    struct sbi_exchange *exchange = user;
+    drain(exchange);
+    leave_multi(exchange);
+    if (exchange->error.code == SB_OK) {
+        sbi_fail_status(&exchange->error, SB_TIMEOUT, exchange->status, "no answer within %g s",
+                        exchange->timeout);
+    }
+    conclude(exchange);
+}
+
+void sbi_exchange_resume(struct sbi_exchange *exchange) {
+    if (exchange->state == SBI_EXCHANGE_TRANSFER && exchange->is_paused &&
+        !sbi_loop_is_foreign(exchange->loop)) {
+        struct sbi_sigpipe held;
+        exchange->is_paused = false;
+        sbi_sigpipe_hold(&held);
+        curl_easy_pause(exchange->easy, CURLPAUSE_CONT);
+        sbi_sigpipe_release(&held);
+    }
+}
+
+void sbi_exchange_abort(struct sbi_exchange *exchange) {
+    drain(exchange);
+    leave_multi(exchange);
+    if (exchange->state == SBI_EXCHANGE_ENGINE) {
+        sbi_engine_start_leave(exchange);
+    }
+    sbi_loop_unset_timer(exchange->loop, &exchange->deadline);
+    sbi_loop_unset_timer(exchange->loop, &exchange->again);
+    exchange->state = SBI_EXCHANGE_DONE;
+}
+
+void sbi_exchange_free(struct sbi_exchange *exchange) {
+    if (exchange == NULL) {
+        return;
+    }
+    if (sbi_loop_is_foreign(exchange->loop)) {
+        /* Shared with the parent: the handle and what it points to stay. */
+        return;
+    }
+    if (exchange->state != SBI_EXCHANGE_DONE && exchange->state != SBI_EXCHANGE_NEW) {
+        sbi_exchange_abort(exchange);
+    }
+    sbi_loop_return_handle(exchange->loop, exchange->easy);
+    curl_slist_free_all(exchange->headers);
+    free(exchange->body);
+    free(exchange->next_token);
+    sbi_buffer_free(&exchange->answer);
+    sbi_config_release(exchange->config);
+    free(exchange);
+}
+
+int sbi_exchange_check(const struct sbi_exchange *exchange, sb_error *err) {
+    if (exchange->error.code != SB_OK) {
+        return sbi_fail_status(err, exchange->error.code, exchange->error.status, "%s",
+                               exchange->error.message);
+    }
+    if (exchange->status >= 200 && exchange->status <= 299) {
+        return 0;
+    }
+    return sbi_answer_fail(exchange->status, exchange->content_type,
+                           sbi_buffer_string(&exchange->answer), exchange->answer.length, err);
+}
+
+json_t *sbi_exchange_json(const struct sbi_exchange *exchange, sb_error *err) {
+    if (sbi_exchange_check(exchange, err) != 0) {
+        return NULL;
+    }
+    return sbi_answer_json(exchange->status, sbi_buffer_string(&exchange->answer),
+                           exchange->answer.length, err);
+}

@@ -1,0 +1,111 @@
+/*
+ * exchange.h - one HTTP request and its answer, on a loop.
+ *
+ * Made, described, started; then exactly one call of `done` from the loop, unless it is freed
+ * before. A request to the local engine that finds no engine starts one and is sent again, once.
+ */
+#ifndef STEPBOX_CORE_EXCHANGE_H
+#define STEPBOX_CORE_EXCHANGE_H
+
+#include "address.h"
+#include "buffer.h"
+#include "config.h"
+#include "local_socket.h"
+#include "loop.h"
+
+#include <jansson.h>
+
+/* An answer that is kept whole may have this many bytes; of one that says what failed, less is
+ * kept. */
+#define SBI_MAX_ANSWER (8u * 1024 * 1024)
+#define SBI_MAX_COMPLAINT (64u * 1024)
+
+enum sbi_exchange_state {
+    SBI_EXCHANGE_NEW,
+    SBI_EXCHANGE_TRANSFER,
+    SBI_EXCHANGE_ENGINE,  /* waits for the local engine to start */
+    SBI_EXCHANGE_BACKOFF, /* too many connections wait at the engine: tries again soon */
+    SBI_EXCHANGE_DONE
+};
+
+struct sbi_exchange;
+
+/* How a streamed answer (status 200) is taken; called inside libcurl, so it starts and frees
+ * nothing. */
+struct sbi_stream {
+    /* 0, or -1 with err: the exchange ends with that. */
+    int (*data)(void *user, const char *bytes, size_t length, sb_error *err);
+    /* True while no more should be read; then sbi_exchange_resume() when that has changed. */
+    bool (*is_full)(void *user);
+};
+
+struct sbi_exchange {
+    /* Set between making and starting: */
+    void (*done)(void *user, struct sbi_exchange *exchange);
+    const struct sbi_stream *stream; /* NULL: the answer is kept whole */
+    void *user;
+    double timeout;              /* seconds; INFINITY: none */
+    double connect_timeout;      /* seconds, of each try to connect */
+    bool timeout_ends_at_answer; /* the timeout is for the headers, the body may take any time */
+    bool may_start_engine;
+    bool once; /* the request must not reach the server twice */
+
+    /* To read when done: */
+    sb_error error;       /* of the transfer; its code is SB_OK when an answer came whole */
+    bool was_cut;         /* the connection broke after it stood */
+    int status;           /* HTTP, 0: none */
+    bool has_engine_gone; /* nobody listens at the local engine's socket */
+    bool is_framed;       /* the answer said where its end is, so a whole one is whole */
+    char content_type[64];
+    char *next_token; /* of the list; NULL: none */
+    struct sbi_buffer answer;
+
+    /* Inside: */
+    sb_loop *loop;
+    struct sbi_config *config;
+    enum sbi_exchange_state state;
+    CURL *easy;
+    struct curl_slist *headers;
+    char *body; /* the request's */
+    struct sbi_dial dial;
+    struct sbi_timer deadline, again;
+    bool is_paused, is_draining, engine_was_started;
+    struct sbi_engine_start *engine_start; /* while it waits there */
+    struct sbi_exchange *next_waiting;
+    char complaint[CURL_ERROR_SIZE]; /* libcurl's */
+};
+
+struct sbi_exchange *sbi_exchange_new(sb_loop *loop, struct sbi_config *config, sb_error *err);
+
+/* Where to: the control plane, or a port of a sandbox. method is a static string. */
+int sbi_exchange_to_control(struct sbi_exchange *exchange, const char *method, const char *path,
+                            sb_error *err);
+int sbi_exchange_to_sandbox(struct sbi_exchange *exchange, const struct sbi_address *address,
+                            int port, const char *method, const char *path, sb_error *err);
+
+/* Takes the reference to body, which may be NULL for lack of memory. */
+int sbi_exchange_set_json(struct sbi_exchange *exchange, json_t *body, sb_error *err);
+/* Takes malloc()ed bytes. */
+int sbi_exchange_set_body(struct sbi_exchange *exchange, char *body, size_t length,
+                          const char *content_type, sb_error *err);
+int sbi_exchange_add_header(struct sbi_exchange *exchange, const char *line, sb_error *err);
+
+int sbi_exchange_start(struct sbi_exchange *exchange, sb_error *err);
+
+/* Reads on after is_full(). May call stream->data(). */
+void sbi_exchange_resume(struct sbi_exchange *exchange);
+
+/* Ends the transfer without a call of done; what had arrived is given to the stream first. */
+void sbi_exchange_abort(struct sbi_exchange *exchange);
+void sbi_exchange_free(struct sbi_exchange *exchange); /* aborts; NULL is allowed */
+
+/* The answer of a whole exchange: 0 for a 2xx, else -1 with what failed. */
+int sbi_exchange_check(const struct sbi_exchange *exchange, sb_error *err);
+/* The answer's JSON, a new reference, or NULL with err. */
+json_t *sbi_exchange_json(const struct sbi_exchange *exchange, sb_error *err);
+
+/* Called by the loop, and by the start of an engine (err NULL: it runs). */
+void sbi_exchange_finished(struct sbi_exchange *exchange, CURLcode result);
+void sbi_exchange_engine_ready(struct sbi_exchange *exchange, const sb_error *err);
+
+#endif
