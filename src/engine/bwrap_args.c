@@ -101,13 +101,14 @@ static void add_etc(argument_list *list) {
     }
 }
 
+/* Copies, in the root directory's own file system: read-only with it in the end. */
 static void add_payload(argument_list *list, const bwrap_sandbox *sandbox) {
     for (size_t i = 0; i < sandbox->payload->count; i++) {
         const payload_file *file = &sandbox->payload->files[i];
         char mode[8];
         snprintf(mode, sizeof mode, "%04o", (unsigned)file->mode);
         add(list, "--perms", mode, NULL);
-        add_descriptor(list, "--ro-bind-data", sandbox->data_fds[i]);
+        add_descriptor(list, "--file", sandbox->data_fds[i]);
         add(list, file->path, NULL);
     }
 }
@@ -132,6 +133,8 @@ void bwrap_args_build(argument_list *list, const bwrap_sandbox *sandbox) {
     add_environment(list, sandbox);
 
     add_programs(list);
+    /* bwrap would make them for the user alone. */
+    add(list, "--perms", "0755", "--dir", "/etc", "--perms", "0755", "--dir", "/etc/ssl", NULL);
     add_etc(list);
     add_payload(list, sandbox);
     add(list, "--proc", "/proc", "--dev", "/dev", NULL);
