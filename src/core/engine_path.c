@@ -68,10 +68,14 @@ static char *on_path(struct sbi_buffer *tried) {
     return NULL;
 }
 
-char *sbi_engine_path(const struct sbi_config *config, struct sbi_buffer *tried) {
+char *sbi_engine_path(const struct sbi_config *config, const char *installed,
+                      struct sbi_buffer *tried) {
     if (config->engine != NULL) {
         return check(strdup(config->engine), tried);
     }
     char *path = beside_library(tried);
+    if (path == NULL) {
+        path = check(join(installed, strlen(installed), "stepboxd"), tried);
+    }
     return path != NULL ? path : on_path(tried);
 }

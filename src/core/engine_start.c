@@ -21,6 +21,11 @@
 /* The descriptor on which stepboxd finds the pipe. */
 #define READY_FD 3
 
+/* Where `make install` puts programs; the build says it. */
+#ifndef STEPBOX_BINDIR
+#define STEPBOX_BINDIR "/usr/local/bin"
+#endif
+
 extern char **environ;
 
 struct sbi_engine_start {
@@ -215,7 +220,7 @@ static int begin(struct sbi_engine_start *start, sb_error *err) {
     struct sbi_buffer tried;
     int ends[2];
     sbi_buffer_init(&tried, 400);
-    start->path = sbi_engine_path(start->config, &tried);
+    start->path = sbi_engine_path(start->config, STEPBOX_BINDIR, &tried);
     if (start->path == NULL) {
         sbi_fail(err, SB_UNAVAILABLE,
                  "no local engine runs at %s, and stepboxd to start one is not to be found (looked "

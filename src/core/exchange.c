@@ -31,8 +31,6 @@ struct sbi_exchange *sbi_exchange_new(sb_loop *loop, struct sbi_config *config, 
     exchange->easy = easy;
     exchange->timeout = config->request_timeout;
     exchange->connect_timeout = config->request_timeout;
-    exchange->dial.config = config;
-    exchange->dial.easy = easy;
     exchange->deadline.fire = on_deadline;
     exchange->deadline.user = exchange;
     exchange->again.fire = on_again;
@@ -185,7 +183,7 @@ static void set_options(struct sbi_exchange *exchange) {
     CURL *easy = exchange->easy;
     sbi_wire_transport(exchange->config, easy);
     exchange->dial.once = exchange->once;
-    sbi_dial_apply(&exchange->dial);
+    sbi_dial_apply(&exchange->dial, exchange->config, easy);
     curl_easy_setopt(easy, CURLOPT_HTTPHEADER, exchange->headers);
     curl_easy_setopt(easy, CURLOPT_HEADERFUNCTION, on_header);
     curl_easy_setopt(easy, CURLOPT_HEADERDATA, exchange);
@@ -201,6 +199,7 @@ static void set_options(struct sbi_exchange *exchange) {
 static int send_request(struct sbi_exchange *exchange, sb_error *err) {
     exchange->state = SBI_EXCHANGE_TRANSFER;
     exchange->dial.failure = 0;
+    exchange->dial.fd = -1;
     exchange->complaint[0] = '\0';
     CURLMcode result = curl_multi_add_handle(exchange->loop->multi, exchange->easy);
     if (result != CURLM_OK) {
@@ -241,21 +240,17 @@ static void conclude(struct sbi_exchange *exchange) {
     exchange->done(exchange->user, exchange);
 }
 
-static bool wants_engine(const struct sbi_exchange *exchange) {
-    int failure = exchange->dial.failure;
-    return exchange->config->local && (failure == ENOENT || failure == ECONNREFUSED);
-}
-
 void sbi_exchange_finished(struct sbi_exchange *exchange, CURLcode result) {
     leave_multi(exchange);
     exchange->is_paused = false;
-    if (result == CURLE_COULDNT_CONNECT && exchange->config->local &&
-        exchange->dial.failure == EAGAIN) {
+    sbi_dial_explain(&exchange->dial, result);
+    int failure = exchange->dial.failure;
+    if (failure == EAGAIN) {
         exchange->state = SBI_EXCHANGE_BACKOFF;
         sbi_loop_set_timer(exchange->loop, &exchange->again, sbi_deadline(BACKOFF_SECONDS));
         return;
     }
-    if (result == CURLE_COULDNT_CONNECT && wants_engine(exchange)) {
+    if (failure == ENOENT || failure == ECONNREFUSED) {
         exchange->has_engine_gone = true;
         if (exchange->may_start_engine && !exchange->engine_was_started) {
             exchange->engine_was_started = true;

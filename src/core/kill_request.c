@@ -2,6 +2,7 @@
 
 #include "wire.h"
 
+#include <errno.h>
 #include <stdio.h>
 
 static size_t drop(char *bytes, size_t size, size_t count, void *user) {
@@ -21,9 +22,7 @@ int sbi_kill_request_start(struct sbi_kill_request *request, CURLM *multi,
         return -1;
     }
     sbi_wire_transport(config, easy);
-    request->dial.config = config;
-    request->dial.easy = easy;
-    sbi_dial_apply(&request->dial);
+    sbi_dial_apply(&request->dial, config, easy);
     curl_easy_setopt(easy, CURLOPT_CUSTOMREQUEST, "DELETE");
     curl_easy_setopt(easy, CURLOPT_HTTPHEADER, request->headers);
     curl_easy_setopt(easy, CURLOPT_WRITEFUNCTION, drop);
@@ -38,11 +37,13 @@ int sbi_kill_request_start(struct sbi_kill_request *request, CURLM *multi,
     return 0;
 }
 
-bool sbi_kill_request_settled(const struct sbi_kill_request *request, CURLcode result) {
+bool sbi_kill_request_settled(struct sbi_kill_request *request, CURLcode result) {
     long status = 0;
     if (result != CURLE_OK) {
         /* Without an engine there is no local sandbox any more. */
-        return result == CURLE_COULDNT_CONNECT && request->dial.config->local;
+        sbi_dial_explain(&request->dial, result);
+        int failure = request->dial.failure;
+        return failure == ENOENT || failure == ECONNREFUSED;
     }
     curl_easy_getinfo(request->easy, CURLINFO_RESPONSE_CODE, &status);
     return status < 500 && status != 408 && status != 429;

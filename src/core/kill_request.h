@@ -21,7 +21,7 @@ int sbi_kill_request_start(struct sbi_kill_request *request, CURLM *multi,
 
 /* After it was done: true when the sandbox is gone or nothing more can be done about it, false when
  * it is worth another try. */
-bool sbi_kill_request_settled(const struct sbi_kill_request *request, CURLcode result);
+bool sbi_kill_request_settled(struct sbi_kill_request *request, CURLcode result);
 
 /* Takes it out of multi and frees what it holds; nothing happens when it was not started. */
 void sbi_kill_request_end(struct sbi_kill_request *request, CURLM *multi);

@@ -6,48 +6,9 @@
 #include <sys/un.h>
 #include <unistd.h>
 
-/* Nobody but the user and root may play the engine at a path that the user did not choose: it may
- * lie in a directory that all can write to. */
-static bool is_trusted(int fd, const struct sbi_config *config) {
-    struct ucred peer;
-    socklen_t length = sizeof peer;
-    if (config->socket_is_given) {
-        return true;
-    }
-    return getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &length) == 0 &&
-           (peer.uid == geteuid() || peer.uid == 0);
-}
-
-static curl_socket_t give_up(struct sbi_dial *dial, int fd, int failure) {
-    dial->failure = failure;
-    if (fd >= 0) {
-        close(fd);
-    }
-    return CURL_SOCKET_BAD;
-}
-
-static curl_socket_t connect_local(struct sbi_dial *dial) {
-    struct sockaddr_un address = {.sun_family = AF_UNIX};
-    int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
-    if (fd < 0) {
-        return give_up(dial, fd, errno);
-    }
-    /* The configuration has checked that it fits. */
-    memcpy(address.sun_path, dial->config->socket, strlen(dial->config->socket));
-    /* On a unix socket this ends at once: connected, refused, or EAGAIN when too many wait. */
-    if (connect(fd, (struct sockaddr *)&address, sizeof address) != 0) {
-        return give_up(dial, fd, errno);
-    }
-    if (!is_trusted(fd, dial->config)) {
-        dial->is_impostor = true;
-        return give_up(dial, fd, EPERM);
-    }
-    return fd;
-}
-
 /* libcurl sends a request again when a kept connection dies before any answer. Code must not run
  * twice for that, nor must a sandbox be made twice. */
-static bool is_repetition(struct sbi_dial *dial) {
+static bool is_repetition(const struct sbi_dial *dial) {
     long sent = 0;
     curl_easy_getinfo(dial->easy, CURLINFO_REQUEST_SIZE, &sent);
     return dial->once && sent > 0;
@@ -58,25 +19,79 @@ static curl_socket_t open_socket(void *user, curlsocktype purpose, struct curl_s
     struct sbi_dial *dial = user;
     if (is_repetition(dial)) {
         dial->was_repeated = true;
-        return give_up(dial, -1, ECONNRESET);
+        return CURL_SOCKET_BAD;
     }
-    if (dial->config->local) {
-        return connect_local(dial);
-    }
-    int fd = socket(address->family, address->socktype | SOCK_CLOEXEC, address->protocol);
-    return fd >= 0 ? fd : give_up(dial, fd, errno);
+    dial->fd = socket(address->family, address->socktype | SOCK_CLOEXEC, address->protocol);
+    return dial->fd;
 }
 
-static int tell_connected(void *user, curl_socket_t fd, curlsocktype purpose) {
-    (void)fd;
-    (void)purpose;
+/* Nobody but the user and root may play the engine at a path that the user did not choose: it may
+ * lie in a directory that all can write to. */
+static bool is_trusted(const struct sbi_dial *dial) {
+    struct ucred peer;
+    socklen_t length = sizeof peer;
+    if (dial->config->socket_is_given) {
+        return true;
+    }
+    return getsockopt(dial->fd, SOL_SOCKET, SO_PEERCRED, &peer, &length) == 0 &&
+           (peer.uid == geteuid() || peer.uid == 0);
+}
+
+/* Called when a connection stands, before the request is sent. */
+static int check_local(void *user, char *peer_ip, char *local_ip, int peer_port, int local_port) {
+    (void)peer_ip, (void)local_ip, (void)peer_port, (void)local_port;
     struct sbi_dial *dial = user;
-    return dial->config->local ? CURL_SOCKOPT_ALREADY_CONNECTED : CURL_SOCKOPT_OK;
+    struct sockaddr_un peer;
+    socklen_t length = sizeof peer;
+    if (dial->fd < 0) {
+        return CURL_PREREQFUNC_OK;
+    }
+    /* A unix socket never connects later: libcurl takes EAGAIN, too many waiting at the engine, for
+     * a connection on its way. */
+    if (getpeername(dial->fd, (struct sockaddr *)&peer, &length) != 0) {
+        dial->failure = EAGAIN;
+        return CURL_PREREQFUNC_ABORT;
+    }
+    if (!is_trusted(dial)) {
+        dial->is_impostor = true;
+        dial->failure = EPERM;
+        return CURL_PREREQFUNC_ABORT;
+    }
+    return CURL_PREREQFUNC_OK;
 }
 
-void sbi_dial_apply(struct sbi_dial *dial) {
-    curl_easy_setopt(dial->easy, CURLOPT_OPENSOCKETFUNCTION, open_socket);
-    curl_easy_setopt(dial->easy, CURLOPT_OPENSOCKETDATA, dial);
-    curl_easy_setopt(dial->easy, CURLOPT_SOCKOPTFUNCTION, tell_connected);
-    curl_easy_setopt(dial->easy, CURLOPT_SOCKOPTDATA, dial);
+void sbi_dial_apply(struct sbi_dial *dial, const struct sbi_config *config, CURL *easy) {
+    dial->config = config;
+    dial->easy = easy;
+    dial->fd = -1;
+    curl_easy_setopt(easy, CURLOPT_OPENSOCKETFUNCTION, open_socket);
+    curl_easy_setopt(easy, CURLOPT_OPENSOCKETDATA, dial);
+    if (config->local) {
+        curl_easy_setopt(easy, CURLOPT_PREREQFUNCTION, check_local);
+        curl_easy_setopt(easy, CURLOPT_PREREQDATA, dial);
+    }
+}
+
+/* What connecting says now; EAGAIN when it works meanwhile. */
+static int probe(const struct sbi_config *config) {
+    struct sockaddr_un address = {.sun_family = AF_UNIX};
+    int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+    if (fd < 0) {
+        return errno;
+    }
+    /* The configuration has checked that it fits. */
+    memcpy(address.sun_path, config->socket, strlen(config->socket));
+    int failure = connect(fd, (struct sockaddr *)&address, sizeof address) == 0 ? EAGAIN : errno;
+    close(fd);
+    return failure;
+}
+
+void sbi_dial_explain(struct sbi_dial *dial, CURLcode result) {
+    if (!dial->config->local || dial->failure != 0 || result != CURLE_COULDNT_CONNECT ||
+        dial->was_repeated) {
+        return;
+    }
+    long reason = 0;
+    curl_easy_getinfo(dial->easy, CURLINFO_OS_ERRNO, &reason);
+    dial->failure = reason != 0 ? (int)reason : probe(dial->config);
 }

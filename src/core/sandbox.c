@@ -4,15 +4,14 @@
 #include "op.h"
 #include "text.h"
 
-#include <math.h>
 #include <stdio.h>
 
 int sbi_wire_seconds(double seconds, const char *name, json_int_t *whole, sb_error *err) {
-    double up = ceil(seconds);
-    if (!(up >= 0 && up <= INT32_MAX)) {
+    if (!(seconds >= 0 && seconds <= INT32_MAX)) {
         return sbi_fail(err, SB_INVALID, "%s: must be a number of seconds", name);
     }
-    *whole = (json_int_t)up;
+    *whole = (json_int_t)seconds;
+    *whole += (double)*whole < seconds;
     return 0;
 }
 

@@ -6,7 +6,6 @@
 #include "timestamp.h"
 #include "wire.h"
 
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
@@ -193,7 +192,7 @@ static int describe(struct step *step, struct sbi_exchange *exchange, const char
     }
     exchange->stream = &step_stream;
     exchange->timeout = step->timeout;
-    exchange->connect_timeout = fmin(step->timeout, CONNECT_SECONDS);
+    exchange->connect_timeout = step->timeout < CONNECT_SECONDS ? step->timeout : CONNECT_SECONDS;
     return sbi_exchange_set_json(exchange, body, err);
 }
 

@@ -66,7 +66,7 @@ void sbi_transfer_error(struct sbi_exchange *exchange, CURLcode result) {
                         exchange->status == 0 ? "before an answer" : "within the answer");
         return;
     }
-    if (result == CURLE_COULDNT_CONNECT && exchange->config->local) {
+    if (exchange->dial.failure != 0) {
         explain_connect(exchange);
         return;
     }
