@@ -7,7 +7,8 @@ local function row(what, value, remark) rows[#rows + 1] = { what, value, remark 
 
 -- Seconds since boot, in hundredths: what is timed here takes long enough for that.
 local function now()
-  for line in io.lines "/proc/uptime" do return tonumber(line:match "^[%d.]+") end
+  local file <close> = assert(io.open "/proc/uptime")
+  return file:read "n"
 end
 
 local function took(fn, ...)
@@ -23,8 +24,8 @@ end
 
 local function bare(steps)
   local root = arg[0]:match "^(.*)/bench/[^/]*$" or "."
-  local pipe = assert(io.popen(("/usr/bin/python3 '%s/bench/bare_runner.py' '%s/src/runners/python/main.py' %d")
-    :format(root, root, steps)))
+  local command = "/usr/bin/python3 '%s/bench/bare_runner.py' '%s/src/runners/python/main.py' %d"
+  local pipe = assert(io.popen(command:format(root, root, steps)))
   local seconds = tonumber(pipe:read "a")
   pipe:close()
   return seconds
