@@ -2,7 +2,8 @@
 --   lua continue.lua SANDBOX_ID
 local stepbox = require "stepbox"
 
-local box = assert(stepbox.connect(assert(arg[1], "usage: continue.lua SANDBOX_ID")))
+local id = arg[1] or error "usage: continue.lua SANDBOX_ID"
+local box = assert(stepbox.connect(id))
 print("second process, " .. tostring(box))
 print("  total is " .. assert(box:step "total").text .. ", adding 1000")
 assert(box:step "total += 1000")

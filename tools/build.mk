@@ -48,7 +48,7 @@ $(BUILD)/lib/libstepbox.so: $(CORE_OBJ)
 # The Lua module links the core statically, so that one file is enough.
 $(BUILD)/lua/stepbox/core.so: $(LUA_OBJ) $(BUILD)/lib/libstepbox.a
 	@mkdir -p $(@D)
-	$(CC) -shared $(LDFLAGS) -o $@ $^ $(call pc,libs,$(CORE_PC))
+	$(CC) -shared $(LDFLAGS) -o $@ $^ $(call pc,libs,$(CORE_PC)) -lm
 
 # Core and binding in one archive, for hosts that link the module in.
 $(BUILD)/lib/libstepbox-lua.a: $(LUA_OBJ) $(CORE_OBJ)
@@ -57,7 +57,7 @@ $(BUILD)/lib/libstepbox-lua.a: $(LUA_OBJ) $(CORE_OBJ)
 
 $(BUILD)/examples/embed: examples/embed.c $(BUILD)/lib/libstepbox-lua.a
 	@mkdir -p $(@D)
-	$(CC) $(CFLAGS) $(LUA_CFLAGS) $(LDFLAGS) -Wl,-E -o $@ $^ $(call pc,libs,$(LUA_PC) $(CORE_PC))
+	$(CC) $(CFLAGS) $(LUA_CFLAGS) $(LDFLAGS) -Wl,-E -o $@ $^ $(call pc,libs,$(LUA_PC) $(CORE_PC)) -lm
 
 .PHONY: examples
 examples: $(BUILD)/examples/embed ## build the example of a host program in C

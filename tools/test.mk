@@ -25,7 +25,7 @@ $(AGENT_TESTS): $(BUILD)/spec/agent/%: spec/agent/%.c $(call without_main,$(AGEN
 $(BUILD)/spec/support/fork_host: spec/support/fork_host.c $(BUILD)/lib/libstepbox-lua.a
 	@mkdir -p $(@D)
 	$(CC) $(CPPFLAGS) $(CFLAGS) $(LUA_CFLAGS) $(LDFLAGS) -Wl,-E -o $@ $< $(BUILD)/lib/libstepbox-lua.a \
-	    $(call pc,libs,$(LUA_PC) $(CORE_PC))
+	    $(call pc,libs,$(LUA_PC) $(CORE_PC)) -lm
 
 root := $(CURDIR)
 test_env = STEPBOX_ROOT=$(root) STEPBOX_BUILD=$(root)/$(BUILD) STEPBOX_ENGINE=$(root)/$(BUILD)/bin/stepboxd \
