@@ -32,7 +32,7 @@ static struct sandbox_record *make_records(size_t count, const struct sandbox_re
     assert_non_null(records);
     assert_non_null(*pointers);
     for (size_t i = 0; i < count; i++) {
-        snprintf(records[i].id, sizeof records[i].id, "i%019zu", i);
+        snprintf(records[i].id, sizeof records[i].id, "i%019u", (unsigned)(i % 1000));
         strcpy(records[i].template_id, i % 3 ? "base" : "code-interpreter-v1");
         records[i].alias = i % 3 ? "base" : "code-interpreter-v1";
         records[i].started_at = 1000000 + (int64_t)(i / 2) * 10;

@@ -34,17 +34,23 @@ struct running {
     bool stopping;
 };
 
+static void give_up_socket(struct running *running) {
+    if (!running->claim || running->claim->listen_fd < 0)
+        return;
+    close(running->claim->listen_fd);
+    running->claim->listen_fd = -1;
+    socket_claim_withdraw(running->claim);
+}
+
 static void stop(struct running *running) {
     if (running->stopping)
         return;
     running->stopping = true;
     struct ev_loop *loop = running->engine.loop;
     ev_timer_stop(loop, &running->idle);
-    if (running->claim && running->claim->listen_fd >= 0) {
+    if (running->claim)
         listener_stop(&running->unix_listener);
-        close(running->claim->listen_fd);
-        socket_claim_withdraw(running->claim);
-    }
+    give_up_socket(running);
     if (running->engine.options->serve_tcp)
         listener_stop(&running->tcp_listener);
     sandboxes_end_all(running->engine.sandboxes, "the engine stops");
@@ -164,10 +170,8 @@ static void watch_signal(struct running *running, ev_signal *watcher, int number
 static void tear_down(struct running *running) {
     struct engine *engine = &running->engine;
     running->stopping = true;
-    if (engine->gateway) {
-        struct gateway *gateway = engine->gateway;
-        gateway_free(gateway);
-    }
+    if (engine->gateway)
+        gateway_free(engine->gateway);
     if (running->server)
         http_server_free(running->server);
     if (engine->sandboxes && sandboxes_count(engine->sandboxes) == 0)
@@ -184,6 +188,7 @@ int engine_run(const struct options *options, struct socket_claim *claim, int tc
     /* Orphans of a killed bwrap come to us. */
     prctl(PR_SET_CHILD_SUBREAPER, 1);
     if (set_up(&running, options, message, sizeof message) < 0) {
+        give_up_socket(&running); /* before anybody is told, and tries again */
         report_error(report_fd, message);
         tear_down(&running);
         return 1;

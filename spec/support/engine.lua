@@ -1,0 +1,140 @@
+--- An engine of its own for a spec: started in a folder of its own, and stopped with a check that nothing
+--- is left over.
+
+local cjson = require "cjson"
+local curl = require "spec.support.curl"
+
+local M = {}
+
+local build = os.getenv "STEPBOX_BUILD" or "build"
+M.program = os.getenv "STEPBOX_ENGINE" or build .. "/bin/stepboxd"
+
+--- Runs a shell command; returns its output (both streams) and exit status.
+function M.sh(command)
+  local pipe = assert(io.popen("( " .. command .. "\n) 2>&1", "r"))
+  local output = pipe:read "a"
+  local _, kind, status = pipe:close()
+  return output, kind == "exit" and status or 128 + status
+end
+
+--- Waits until fn() is true, at most `seconds` on a clock that only counts forward; returns its last value.
+function M.eventually(seconds, fn)
+  local function now()
+    local file = assert(io.open "/proc/uptime")
+    local value = file:read "n"
+    file:close()
+    return value
+  end
+  local deadline = now() + seconds
+  while true do
+    local value = fn()
+    if value or now() > deadline then return value end
+    os.execute "sleep 0.02"
+  end
+end
+
+function M.temporary() return (M.sh "mktemp -d /tmp/stepbox-spec.XXXXXX"):gsub("%s+$", "") end
+
+function M.read(path)
+  local file = io.open(path, "rb")
+  local content = file and file:read "a" or ""
+  if file then file:close() end
+  return content
+end
+
+function M.exists(path) return select(2, M.sh("test -e " .. curl.quote(path))) == 0 end
+
+--- Whether a process is there and no zombie.
+function M.is_alive(pid)
+  local stat = M.read("/proc/" .. pid .. "/stat")
+  local state = stat:match "%) (%a)"
+  return state ~= nil and state ~= "Z"
+end
+
+--- All processes below one, as a list.
+function M.descendants(pid)
+  local children, found = {}, {}
+  for line in M.sh("ps -eo pid=,ppid="):gmatch "[^\n]+" do
+    local child, parent = line:match "(%d+)%s+(%d+)"
+    children[parent] = children[parent] or {}
+    table.insert(children[parent], child)
+  end
+  local function add(parent)
+    for _, child in ipairs(children[tostring(parent)] or {}) do
+      found[#found + 1] = tonumber(child)
+      add(child)
+    end
+  end
+  add(pid)
+  return found
+end
+
+local Engine = {}
+Engine.__index = Engine
+
+--- Starts one in the foreground; it is ready when this returns.
+--- options.arguments, options.environment: shell text; options.socket: false for no unix socket.
+function M.start(options)
+  options = options or {}
+  local self = setmetatable({ folder = M.temporary() }, Engine)
+  self.socket = self.folder .. "/run/engine.sock"
+  self.log = self.folder .. "/log"
+  local socket = options.socket == false and "" or "--socket " .. self.socket
+  local report = self.folder .. "/report"
+  local command = ("%s exec %s %s --log-level info --ready-fd 3 %s >%s 2>&1 3>%s"):format(
+    options.environment or "", M.program, socket, options.arguments or "", self.log, report)
+  local pipe = assert(io.popen("( " .. command .. " ) & echo $!", "r"))
+  self.pid = tonumber(pipe:read "l") -- the watchdog: the engine is its child
+  pipe:close()
+  if not M.eventually(10, function() return M.read(report):find "\n" end) or M.read(report) ~= "ready\n" then
+    error("the engine did not start: " .. M.read(report) .. M.read(self.log))
+  end
+  self.engine_pid = M.descendants(self.pid)[1]
+  self.port = M.read(self.log):match "serving http://[^\n]*:(%d+)"
+  return self
+end
+
+--- Sends a request to the control plane; body may be a table. Returns the answer, with `json` if it has any.
+function Engine:call(method, path, body, headers)
+  if type(body) == "table" then body = next(body) == nil and "{}" or cjson.encode(body) end
+  return M.decode(curl.request {
+    socket = self.socket, url = "http://localhost" .. path, method = method, body = body, headers = headers,
+  })
+end
+
+function M.decode(answer)
+  local kind = answer.headers["content-type"] or ""
+  if kind:find "^application/json" then answer.json = cjson.decode(answer.body) end
+  return answer
+end
+
+--- Makes a sandbox; returns what the engine answered.
+function Engine:create(fields, headers)
+  local body = { templateID = "base" }
+  for name, value in pairs(fields or {}) do body[name] = value end
+  local answer = self:call("POST", "/v2/sandboxes", body, headers)
+  assert(answer.status == 201, answer.body)
+  return answer.json
+end
+
+function Engine:is_running(id) return self:call("GET", "/sandboxes/" .. id).status == 200 end
+
+--- Stops it; fails when it, a process of its sandboxes, or the socket is still there.
+function Engine:stop()
+  local below = M.descendants(self.pid)
+  os.execute("kill " .. self.pid .. " 2>/dev/null")
+  local gone = M.eventually(5, function() return not M.is_alive(self.pid) end)
+  local log = M.read(self.log)
+  local socket_left = M.exists(self.socket)
+  for _, pid in ipairs(below) do
+    if not M.eventually(1, function() return not M.is_alive(pid) end) then
+      error("process " .. pid .. " is left: " .. M.read("/proc/" .. pid .. "/cmdline"))
+    end
+  end
+  M.sh("rm -rf " .. self.folder)
+  assert(gone, "the engine does not stop")
+  assert(not socket_left, "the socket is left")
+  assert(not log:find "Sanitizer" and not log:find "runtime error", log)
+end
+
+return M
