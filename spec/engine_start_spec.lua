@@ -71,8 +71,9 @@ describe("the engine", function()
   it("on a host that forbids user namespaces makes no sandbox, and names the remedy", function()
     local refusing = folder .. "/bwrap"
     sandbox.write(refusing, "#!/bin/sh\necho 'bwrap: No permissions to create new namespace' >&2\nexit 1\n")
-    os.execute("chmod +x " .. refusing)
-    local socket = folder .. "/own.sock"
+    -- Started as root, the engine first becomes a user who must be able to reach the program.
+    os.execute("chmod 755 " .. folder .. " " .. refusing)
+    local socket = folder .. "/run/own.sock"
     local pid = sandbox.background(("exec %s/bin/stepboxd --socket %s --bwrap %s"):format(
       sandbox.build, socket, refusing))
     assert(sandbox.eventually(5, function() return os.rename(socket, socket) end))

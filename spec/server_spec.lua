@@ -39,7 +39,7 @@ describe("a server that", function()
   end
 
   local failures = {
-    html = { "protocol", "html" },
+    html = { "protocol", "HTML" },
     htmlerror = { "unavailable", "502" },
     noend = { "protocol", "end" },
     halfline = { "protocol", "" },

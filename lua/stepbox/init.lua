@@ -29,11 +29,9 @@ local default
 --- client of their own; without them it is the default client, made from the environment. `request_timeout`
 --- is left for the call too where that takes it.
 local function client_for(name, options, takes_timeout)
-  if options ~= nil and type(options) ~= "table" then
-    error("bad options of '" .. name .. "' (table expected, got " .. type(options) .. ")", 3)
-  end
+  if type(options) ~= "table" then options = check.options(name, options, {}, 3) end
   local connection, rest, own = {}, {}, false
-  for option, value in pairs(options or {}) do
+  for option, value in pairs(options) do
     if option == "request_timeout" and takes_timeout then
       rest[option] = value
     elseif check.connection[option] then
@@ -43,7 +41,7 @@ local function client_for(name, options, takes_timeout)
     end
   end
   if own then
-    check.options(name, connection, check.connection)
+    check.options(name, connection, check.connection, 3)
     local made, message, code = new_client(connection)
     return made, made and rest or message, code
   end

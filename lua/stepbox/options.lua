@@ -90,26 +90,25 @@ check.connection = {
   request_timeout = check.seconds,
 }
 
---- Checks `options` of the function `name`; nil counts as no options. Raises at the caller's caller.
+--- Checks `options` of the function `name`; nil counts as no options.
 ---@param name string the function, for the message
 ---@param options table|nil
----@param ... table<string, function> rules
+---@param rules table<string, function>
+---@param level? integer where the error points, as `error` has it; default 2: the caller's caller
 ---@return table options never nil; the caller's own table
-function check.options(name, options, ...)
+function check.options(name, options, rules, level)
+  level = (level or 2) + 1
   if options == nil then return {} end
   if type(options) ~= "table" then
-    error("bad options of '" .. name .. "' (table expected, got " .. type(options) .. ")", 3)
+    error("bad options of '" .. name .. "' (table expected, got " .. type(options) .. ")", level)
   end
   for option, value in pairs(options) do
-    local rule
-    for i = 1, select("#", ...) do
-      rule = rule or (select(i, ...))[option]
-    end
+    local rule = rules[option]
     if not rule then
-      error("unknown option '" .. tostring(option) .. "' of '" .. name .. "'", 3)
+      error("unknown option '" .. tostring(option) .. "' of '" .. name .. "'", level)
     end
     local wrong = rule(value)
-    if wrong then error("bad option '" .. option .. "' of '" .. name .. "' (" .. wrong .. ")", 3) end
+    if wrong then error("bad option '" .. option .. "' of '" .. name .. "' (" .. wrong .. ")", level) end
   end
   return options
 end
