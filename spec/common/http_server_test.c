@@ -1,46 +1,17 @@
 /* http_server_test.c - the HTTP server over socket pairs: a loop in a thread, blocking clients
  * here. */
-#include "http_server.h"
+#include "http_fixture.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdint.h>
-#include <cmocka.h>
-
-#include <errno.h>
-#include <poll.h>
-#include <pthread.h>
 #include <stdatomic.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <sys/resource.h>
-#include <sys/socket.h>
-#include <time.h>
-#include <unistd.h>
 
 #define MAX_BODY 100000
 #define BIG_TOTAL ((size_t)32 * 1024 * 1024)
 
-static struct {
-    struct ev_loop *loop;
-    http_server *server;
-    struct ev_async wake;
-    pthread_t thread;
-    pthread_mutex_t lock;
-    int new_fd; /* to be added, or -1 */
-    bool stop;
-} fixture = {.lock = PTHREAD_MUTEX_INITIALIZER};
+static http_server *server;
 
 static atomic_int calls, gone_calls;
 static _Atomic double gone_at; /* monotonic seconds of the latest on_gone, 0 when none */
 static atomic_size_t max_pending;
-
-static double now(void) {
-    struct timespec ts;
-    clock_gettime(CLOCK_MONOTONIC, &ts);
-    return (double)ts.tv_sec + (double)ts.tv_nsec / 1e9;
-}
 
 /* The server's side. */
 
@@ -186,194 +157,29 @@ static void handle(http_request *request, void *user) {
     }
 }
 
-static void on_wake(struct ev_loop *loop, struct ev_async *async, int events) {
-    (void)async, (void)events;
-    pthread_mutex_lock(&fixture.lock);
-    if (fixture.new_fd >= 0)
-        assert_int_equal(http_server_add(fixture.server, fixture.new_fd, "the tag"), 0);
-    fixture.new_fd = -1;
-    if (fixture.stop)
-        ev_break(loop, EVBREAK_ALL);
-    pthread_mutex_unlock(&fixture.lock);
-}
-
-static void *serve(void *unused) {
-    (void)unused;
-    ev_run(fixture.loop, 0);
-    return NULL;
-}
-
 static int set_up(void **state) {
     (void)state;
     calls = gone_calls = 0;
     gone_at = 0;
     max_pending = 0;
-    fixture.stop = false;
-    fixture.new_fd = -1;
-    fixture.loop = ev_loop_new(EVFLAG_AUTO);
-    fixture.server = http_server_new(fixture.loop, handle, NULL, MAX_BODY);
-    assert_non_null(fixture.server);
-    ev_async_init(&fixture.wake, on_wake);
-    ev_async_start(fixture.loop, &fixture.wake);
-    return pthread_create(&fixture.thread, NULL, serve, NULL);
+    struct ev_loop *loop = ev_loop_new(EVFLAG_AUTO);
+    server = http_server_new(loop, handle, NULL, MAX_BODY);
+    assert_non_null(server);
+    return fixture_start(loop);
 }
 
 static int tear_down(void **state) {
     (void)state;
-    pthread_mutex_lock(&fixture.lock);
-    fixture.stop = true;
-    pthread_mutex_unlock(&fixture.lock);
-    ev_async_send(fixture.loop, &fixture.wake);
-    pthread_join(fixture.thread, NULL);
-    http_server_free(fixture.server);
-    ev_async_stop(fixture.loop, &fixture.wake);
+    fixture_stop();
+    http_server_free(server);
     ev_loop_destroy(fixture.loop);
     return 0;
 }
 
 /* The client's side. */
 
-struct client {
-    int fd;
-    size_t have;
-    char buffer[65536]; /* received and not used yet */
-};
-
-struct answer {
-    int status;
-    char head[4096];
-    char *body;
-    size_t length;
-    bool cut; /* ended without its final chunk */
-};
-
 static struct client *connect_client(void) {
-    int pair[2];
-    struct client *client = calloc(1, sizeof *client);
-    assert_int_equal(socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair), 0);
-    client->fd = pair[0];
-    for (bool taken = false; !taken;) {
-        pthread_mutex_lock(&fixture.lock);
-        if (fixture.new_fd < 0) {
-            fixture.new_fd = pair[1];
-            taken = true;
-        }
-        pthread_mutex_unlock(&fixture.lock);
-    }
-    ev_async_send(fixture.loop, &fixture.wake);
-    return client;
-}
-
-static void disconnect(struct client *client) {
-    close(client->fd);
-    free(client);
-}
-
-static void send_bytes(struct client *client, const char *bytes, size_t length) {
-    while (length) {
-        ssize_t sent = send(client->fd, bytes, length, MSG_NOSIGNAL);
-        assert_true(sent > 0);
-        bytes += sent;
-        length -= (size_t)sent;
-    }
-}
-
-static void send_text(struct client *client, const char *text) {
-    send_bytes(client, text, strlen(text));
-}
-
-/* Receives more; false at the end of the connection. Fails when nothing comes for 10 s. */
-static bool receive(struct client *client) {
-    struct pollfd pfd = {.fd = client->fd, .events = POLLIN};
-    assert_true(client->have < sizeof client->buffer);
-    assert_int_equal(poll(&pfd, 1, 10000), 1);
-    ssize_t got =
-        recv(client->fd, client->buffer + client->have, sizeof client->buffer - client->have, 0);
-    if (got <= 0)
-        return false;
-    client->have += (size_t)got;
-    return true;
-}
-
-static void use(struct client *client, size_t length) {
-    client->have -= length;
-    memmove(client->buffer, client->buffer + length, client->have);
-}
-
-/* Takes a line's length including its end; false when the connection ended before. */
-static bool line_length(struct client *client, size_t *length) {
-    for (;;) {
-        char *end = memmem(client->buffer, client->have, "\r\n", 2);
-        if (end) {
-            *length = (size_t)(end - client->buffer) + 2;
-            return true;
-        }
-        if (!receive(client))
-            return false;
-    }
-}
-
-static bool take(struct client *client, char *to, size_t length) {
-    while (length) {
-        if (!client->have && !receive(client))
-            return false;
-        size_t part = client->have < length ? client->have : length;
-        memcpy(to, client->buffer, part);
-        use(client, part);
-        to += part;
-        length -= part;
-    }
-    return true;
-}
-
-static struct answer read_answer(struct client *client, bool head_only) {
-    struct answer answer = {0};
-    char *end;
-    while (!(end = memmem(client->buffer, client->have, "\r\n\r\n", 4)))
-        assert_true(receive(client));
-    size_t head = (size_t)(end - client->buffer) + 4;
-    assert_true(head < sizeof answer.head);
-    memcpy(answer.head, client->buffer, head);
-    use(client, head);
-    assert_int_equal(sscanf(answer.head, "HTTP/1.1 %d", &answer.status), 1);
-    if (head_only || answer.status == 204 || answer.status == 100)
-        return answer;
-    char *length = strcasestr(answer.head, "\r\nContent-Length:");
-    if (length) {
-        answer.length = strtoul(length + 17, NULL, 10);
-        answer.body = malloc(answer.length + 1);
-        assert_true(take(client, answer.body, answer.length));
-        answer.body[answer.length] = '\0';
-        return answer;
-    }
-    assert_non_null(strcasestr(answer.head, "\r\nTransfer-Encoding: chunked"));
-    size_t chunk = 1, line;
-    while (chunk) {
-        if (!line_length(client, &line)) {
-            answer.cut = true;
-            break;
-        }
-        chunk = strtoul(client->buffer, NULL, 16);
-        use(client, line);
-        answer.body = realloc(answer.body, answer.length + chunk + 3);
-        assert_true(take(client, answer.body + answer.length, chunk + 2));
-        answer.length += chunk;
-        answer.body[answer.length] = '\0';
-    }
-    return answer;
-}
-
-static void expect(struct client *client, int status, const char *body) {
-    struct answer answer = read_answer(client, false);
-    assert_int_equal(answer.status, status);
-    assert_string_equal(answer.body, body);
-    free(answer.body);
-}
-
-static void get(struct client *client, const char *path) {
-    char text[1000];
-    snprintf(text, sizeof text, "GET %s HTTP/1.1\r\nHost: h\r\n\r\n", path);
-    send_text(client, text);
+    return connect_to(server, "the tag");
 }
 
 static void wait_for_gone(double since, double limit) {

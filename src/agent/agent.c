@@ -8,6 +8,14 @@ void agent_prepare_reply(http_request *request) {
         http_reply_close(request);
 }
 
+void agent_reply_error(http_request *request, int status, const char *message) {
+    /* The message may quote what a client sent. */
+    json_t *text = json_string(message);
+    http_reply_json(request, status,
+                    json_pack("{s:i, s:o}", "code", status, "message",
+                              text ? text : json_string("bad request")));
+}
+
 /* In a time that does not tell how much of it is right. */
 static bool is_same(const char *a, const char *b) {
     size_t length = strlen(a);

@@ -27,8 +27,11 @@ code_interpreter *code_interpreter_new(struct agent *agent) {
     if (!interpreter)
         return NULL;
     interpreter->agent = agent;
-    interpreter->settings = (struct context_settings){
-        .loop = agent->loop, .runners = agent->runners, .home = agent->home, .envs = &agent->envs};
+    interpreter->settings = (struct context_settings){.loop = agent->loop,
+                                                      .runners = agent->runners,
+                                                      .home = agent->home,
+                                                      .envs = &agent->envs,
+                                                      .interrupt_grace = agent->interrupt_grace};
     return interpreter;
 }
 

@@ -7,9 +7,9 @@
  */
 #include "command.h"
 
-#include "base64.h"
+#include "base64_encode.h"
 #include "command_request.h"
-#include "connect_frame.h"
+#include "connect_messages.h"
 #include "environment.h"
 #include "log.h"
 #include "spawn.h"
@@ -262,6 +262,8 @@ static void begin(struct command *command, http_request *request, const command_
     ev_child_init(&command->child, on_exit_of_child, command->pid, 0);
     ev_io_init(&command->pipes[OUT], on_pipe, out, EV_READ);
     ev_io_init(&command->pipes[ERR], on_pipe, err, EV_READ);
+    /* What is there on both counts as written to stdout first. */
+    ev_set_priority(&command->pipes[OUT], 1);
     ev_timer_init(&command->keepalive, on_keepalive, parsed->keepalive, parsed->keepalive);
     ev_timer_init(&command->deadline, on_deadline, parsed->timeout, 0.0);
     ev_timer_init(&command->drain, on_drained, 0.0, 0.0);

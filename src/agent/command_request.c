@@ -1,7 +1,7 @@
 /* command_request.c - see command_request.h */
 #include "command_request.h"
 
-#include "connect_frame.h"
+#include "connect_messages.h"
 #include "environment.h"
 
 #include <pwd.h>

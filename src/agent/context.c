@@ -15,8 +15,6 @@
 #define START_SECONDS 60.0
 /* Seconds a runner may take to leave after the code called exit(). */
 #define LEAVE_SECONDS 2.0
-/* Seconds that code of a client that left may ignore its interrupt while another step waits. */
-#define IGNORE_SECONDS 15.0
 /* Bytes of what a runner wrote before it failed to start that are shown. */
 #define START_OUTPUT_MAX 4096
 
@@ -56,7 +54,7 @@ static void limit_ignoring(struct context *context) {
     struct step *step = context->current;
     if (step && step->state == STEP_INTERRUPTING && !step->stream && context->first &&
         !ev_is_active(&context->deadline))
-        set_deadline(context, IGNORE_SECONDS);
+        set_deadline(context, context->settings->interrupt_grace);
 }
 
 /* The current step is over; it has been told everything but the end. */

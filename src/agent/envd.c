@@ -2,14 +2,10 @@
 #include "envd.h"
 
 #include "command.h"
-#include "connect_frame.h"
+#include "connect_messages.h"
 #include "init.h"
 
 #include <string.h>
-
-static void reply_error(http_request *request, int status, const char *message) {
-    http_reply_json(request, status, json_pack("{s:i, s:s}", "code", status, "message", message));
-}
 
 static void reply_health(struct agent *agent, http_request *request) {
     (void)agent;
@@ -54,13 +50,13 @@ void envd_handle(http_request *request, void *user) {
         else if (is_procedure(path))
             connect_reply_error(request, "unauthenticated", "the access token is missing or wrong");
         else
-            reply_error(request, 401, "the access token is missing or wrong");
+            agent_reply_error(request, 401, "the access token is missing or wrong");
         return;
     }
     if (!known && is_procedure(path))
         connect_reply_error(request, "unimplemented", "there is no such procedure");
     else if (known)
-        reply_error(request, 405, "the path does not take this method");
+        agent_reply_error(request, 405, "the path does not take this method");
     else
-        reply_error(request, 404, "there is no such path");
+        agent_reply_error(request, 404, "there is no such path");
 }

@@ -12,14 +12,10 @@ struct settings {
     const char *token, *workdir;
 };
 
-static void reply_error(http_request *request, int status, const char *message) {
-    http_reply_json(request, status, json_pack("{s:i, s:s}", "code", status, "message", message));
-}
-
 static void reply_bad_field(http_request *request, const char *field, const char *why) {
     char text[200];
     snprintf(text, sizeof text, "%.100s %s", field, why);
-    reply_error(request, 400, text);
+    agent_reply_error(request, 400, text);
 }
 
 /* What is wrong with the value of a field, or NULL. */
@@ -85,7 +81,7 @@ void init_handle(struct agent *agent, http_request *request) {
     json_t *body, *value;
     json_error_t error;
     if (!agent->standalone && *peer != AGENT_PEER_ENGINE) {
-        reply_error(request, 403, "only the engine may set this up");
+        agent_reply_error(request, 403, "only the engine may set this up");
         return;
     }
     body = length ? json_loadb(text, length, JSON_ALLOW_NUL, &error) : json_object();
@@ -103,9 +99,9 @@ void init_handle(struct agent *agent, http_request *request) {
     }
     if (agent->access_token && !(settings.token && agent_token_matches(agent, settings.token)) &&
         !agent_is_authorized(agent, request))
-        reply_error(request, 401, "the access token is missing or wrong");
+        agent_reply_error(request, 401, "the access token is missing or wrong");
     else if (apply(agent, &settings))
-        reply_error(request, 500, "out of memory");
+        agent_reply_error(request, 500, "out of memory");
     else
         http_reply(request, 204, NULL, NULL, 0);
     json_decref(body);

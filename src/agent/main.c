@@ -127,6 +127,7 @@ static int start(struct program *program, const struct options *options) {
     agent->loop = ev_default_loop(EVFLAG_AUTO);
     agent->runners = options->runners;
     agent->home = options->home;
+    agent->interrupt_grace = AGENT_INTERRUPT_GRACE;
     agent->standalone = options->control < 0;
     agent->envs = json_object();
     program->interpreter = agent->loop ? code_interpreter_new(agent) : NULL;

@@ -31,6 +31,7 @@ struct runner {
     char *unsent; /* unsent[sent..unsent_length) goes to the struct runner */
     size_t sent, unsent_length;
     bool hold;
+    bool beginning; /* a step was sent, and its first message has not come */
     bool channel_ended;
     bool exited;
     bool ended; /* told */
@@ -161,6 +162,11 @@ static int send_message(struct runner *runner, json_t *message) {
     return bytes ? 0 : -1;
 }
 
+static void watch_pipes(struct runner *runner) {
+    for (int stream = 0; stream < OUTPUT_STREAMS; stream++)
+        watch(runner, &runner->pipes[stream], !runner->hold && !runner->beginning);
+}
+
 static void handle_line(struct runner *runner, const char *line, size_t length) {
     json_t *message = json_loadb(line, length, JSON_ALLOW_NUL, NULL);
     const char *type = json_string_value(json_object_get(message, "type"));
@@ -172,7 +178,12 @@ static void handle_line(struct runner *runner, const char *line, size_t length) 
         if (!runner->freed && send_message(runner, json_pack("{s:s}", "type", "drained")))
             spawn_kill_all(runner->pid);
     } else {
-        drain(runner, false);
+        if (runner->beginning) {
+            runner->beginning = false;
+            watch_pipes(runner);
+        } else {
+            drain(runner, false);
+        }
         if (!runner->freed)
             runner->events->message(runner->user, type, message, line, length);
     }
@@ -311,6 +322,8 @@ struct runner *runner_start(struct ev_loop *loop, const runner_options *options,
     ev_io_init(&runner->writer, on_writable, channel[0], EV_WRITE);
     ev_io_init(&runner->pipes[OUTPUT_STDOUT], on_pipe, out[0], EV_READ);
     ev_io_init(&runner->pipes[OUTPUT_STDERR], on_pipe, err[0], EV_READ);
+    /* What is there on both counts as written to stdout first. */
+    ev_set_priority(&runner->pipes[OUTPUT_STDOUT], 1);
     runner->child.data = runner->channel.data = runner->writer.data = runner;
     runner->pipes[OUTPUT_STDOUT].data = runner->pipes[OUTPUT_STDERR].data = runner;
     ev_child_start(loop, &runner->child);
@@ -336,6 +349,9 @@ void runner_free(struct runner *runner) {
 
 int runner_run(struct runner *runner, const json_t *code, const json_t *envs) {
     drain(runner, true);
+    /* What the code writes comes after the message that its step has begun. */
+    runner->beginning = true;
+    watch_pipes(runner);
     json_t *message = json_pack("{s:s, s:O}", "type", "run", "code", (json_t *)code);
     if (message && json_object_set(message, "env", (json_t *)envs)) {
         json_t *none = envs ? NULL : json_object();
@@ -356,8 +372,7 @@ void runner_hold(struct runner *runner, bool hold) {
     if (runner->hold == hold || runner->freed)
         return;
     runner->hold = hold;
-    for (int stream = 0; stream < OUTPUT_STREAMS; stream++)
-        watch(runner, &runner->pipes[stream], !hold);
+    watch_pipes(runner);
     watch(runner, &runner->channel, !hold);
     /* Lines that were read already, and an end that was not told, wake nobody. */
     if (!hold)

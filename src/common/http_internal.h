@@ -28,9 +28,10 @@ struct http_server {
     struct http_connection *connections;
     http_request *requests; /* all that libmicrohttpd still holds */
     struct ev_io epoll_io;
-    struct ev_timer timer;     /* libmicrohttpd's next time-out */
-    struct ev_prepare prepare; /* runs libmicrohttpd before the loop sleeps, when `due` */
-    bool due;
+    struct ev_timer timer; /* libmicrohttpd's next time-out */
+    struct ev_idle work; /* never started, only fed: runs libmicrohttpd after all else of a turn */
+    bool due;            /* libmicrohttpd has something to do */
+    bool running;        /* and does it */
 };
 
 struct http_header {

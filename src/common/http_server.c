@@ -19,6 +19,8 @@
 #define ROUNDS_PER_TURN 8
 
 void http_server_due(http_server *server) {
+    if (!server->due && !server->running)
+        ev_feed_event(server->loop, &server->work, EV_CUSTOM);
     server->due = true;
 }
 
@@ -32,15 +34,14 @@ static void on_timer(struct ev_loop *loop, struct ev_timer *timer, int events) {
     http_server_due(timer->data);
 }
 
-/* Runs libmicrohttpd when something happened, so that what was resumed or written in this turn of
- * the loop leaves before the loop sleeps. */
-static void on_prepare(struct ev_loop *loop, struct ev_prepare *prepare, int events) {
+/* Runs libmicrohttpd when something happened, as the last thing in a turn of the loop: what was
+ * resumed or written leaves before the loop sleeps. */
+static void on_work(struct ev_loop *loop, struct ev_idle *work, int events) {
     (void)events;
-    http_server *server = prepare->data;
-    if (!server->due)
-        return;
+    http_server *server = work->data;
     MHD_UNSIGNED_LONG_LONG wait_ms = 0;
     bool wait = false;
+    server->running = true;
     for (int round = 0; round < ROUNDS_PER_TURN; round++) {
         server->due = false;
         MHD_run(server->daemon);
@@ -48,7 +49,9 @@ static void on_prepare(struct ev_loop *loop, struct ev_prepare *prepare, int eve
         if (!server->due && !(wait && wait_ms == 0))
             break;
     }
+    server->running = false;
     if (server->due) {
+        server->due = false;
         wait = true;
         wait_ms = 0;
     }
@@ -212,10 +215,10 @@ http_server *http_server_new(struct ev_loop *loop, http_handler *handler, void *
     }
     ev_io_init(&server->epoll_io, on_epoll_ready, info->epoll_fd, EV_READ);
     ev_timer_init(&server->timer, on_timer, 0.0, 0.0);
-    ev_prepare_init(&server->prepare, on_prepare);
-    server->epoll_io.data = server->timer.data = server->prepare.data = server;
+    ev_idle_init(&server->work, on_work);
+    ev_set_priority(&server->work, EV_MINPRI);
+    server->epoll_io.data = server->timer.data = server->work.data = server;
     ev_io_start(loop, &server->epoll_io);
-    ev_prepare_start(loop, &server->prepare);
     return server;
 }
 
@@ -229,10 +232,10 @@ void http_server_free(http_server *server) {
         request->stream.on_drain = NULL;
         http_request_resume(request);
     }
-    MHD_stop_daemon(server->daemon);
     ev_io_stop(server->loop, &server->epoll_io);
+    MHD_stop_daemon(server->daemon);
     ev_timer_stop(server->loop, &server->timer);
-    ev_prepare_stop(server->loop, &server->prepare);
+    ev_clear_pending(server->loop, &server->work);
     free(server);
 }
 

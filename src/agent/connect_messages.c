@@ -1,5 +1,5 @@
-/* connect_frame.c - see connect_frame.h */
-#include "connect_frame.h"
+/* connect_messages.c - see connect_messages.h */
+#include "connect_messages.h"
 
 #include <stdint.h>
 #include <stdlib.h>

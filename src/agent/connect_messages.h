@@ -1,9 +1,9 @@
 /*
- * connect_frame.h - the frames of Connect streams: a byte of flags, four of length (big-endian),
+ * connect_messages.h - the frames of Connect streams: a byte of flags, four of length (big-endian),
  * JSON.
  */
-#ifndef STEPBOX_CONNECT_FRAME_H
-#define STEPBOX_CONNECT_FRAME_H
+#ifndef STEPBOX_CONNECT_MESSAGES_H
+#define STEPBOX_CONNECT_MESSAGES_H
 
 #include "http_server.h"
 

@@ -1,5 +1,5 @@
-/* base64.c - see base64.h */
-#include "base64.h"
+/* base64_encode.c - see base64_encode.h */
+#include "base64_encode.h"
 
 void base64_encode(const unsigned char *bytes, size_t length, char *to) {
     static const char digits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";

@@ -1,6 +1,6 @@
-/* base64.h - bytes as text, with padding. */
-#ifndef STEPBOX_BASE64_H
-#define STEPBOX_BASE64_H
+/* base64_encode.h - bytes as text, with padding. */
+#ifndef STEPBOX_BASE64_ENCODE_H
+#define STEPBOX_BASE64_ENCODE_H
 
 #include <stddef.h>
 
