@@ -10,6 +10,7 @@
 
 #include <errno.h>
 #include <limits.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/epoll.h>
@@ -179,28 +180,45 @@ sb_loop *sb_loop_new(sb_error *err) {
     return loop;
 }
 
-void sb_loop_free(sb_loop *loop) {
-    if (loop == NULL) {
-        return;
+/* What a child inherited and has freed. It stays where leak checkers see it, since cleaning it up
+ * would end the parent's connections. */
+static _Atomic(sb_loop *) inherited;
+
+static void keep_inherited(sb_loop *loop) {
+    loop->next_inherited = atomic_load(&inherited);
+    while (!atomic_compare_exchange_weak(&inherited, &loop->next_inherited, loop)) {
     }
-    if (!sbi_loop_is_foreign(loop)) {
-        loop->stepping = true; /* the callbacks below need no timer any more */
-        sbi_engine_start_abandon(loop);
-        struct sbi_sigpipe held;
-        sbi_sigpipe_hold(&held);
-        for (size_t i = 0; i < loop->idle_count; i++) {
-            curl_easy_cleanup(loop->idle[i]);
-        }
-        curl_multi_cleanup(loop->multi);
-        sbi_sigpipe_release(&held);
-        sbi_reaper_end(loop->reaper);
-    }
+}
+
+static void close_descriptors(sb_loop *loop) {
     if (loop->timer_fd >= 0) {
         close(loop->timer_fd);
     }
     if (loop->epoll_fd >= 0) {
         close(loop->epoll_fd);
     }
+}
+
+void sb_loop_free(sb_loop *loop) {
+    if (loop == NULL) {
+        return;
+    }
+    close_descriptors(loop);
+    if (sbi_loop_is_foreign(loop)) {
+        keep_inherited(loop);
+        return;
+    }
+    loop->stepping = true; /* libcurl's callbacks need no timer any more */
+    loop->epoll_fd = loop->timer_fd = -1;
+    sbi_engine_start_abandon(loop);
+    struct sbi_sigpipe held;
+    sbi_sigpipe_hold(&held);
+    for (size_t i = 0; i < loop->idle_count; i++) {
+        curl_easy_cleanup(loop->idle[i]);
+    }
+    curl_multi_cleanup(loop->multi);
+    sbi_sigpipe_release(&held);
+    sbi_reaper_end(loop->reaper);
     free(loop);
 }
 

@@ -48,6 +48,7 @@ struct sb_loop {
     size_t idle_count;
     struct sbi_engine_start *engine_starts;
     struct sbi_reaper *reaper; /* NULL until the first owning box */
+    sb_loop *next_inherited;   /* freed in a process that forked: kept, see sb_loop_free() */
 };
 
 /* -1 with SB_INVALID in a process that forked after the loop was made. */

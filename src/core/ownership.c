@@ -17,6 +17,7 @@ struct registry {
     pid_t pid;
     pthread_mutex_t lock;
     struct sbi_owned *first;
+    struct registry *inherited; /* the parent's: kept, and never touched */
 };
 
 static _Atomic(struct registry *) current;
@@ -29,9 +30,10 @@ static struct registry *own_registry(void) {
             return NULL;
         }
         fresh->pid = getpid();
+        fresh->inherited = registry;
         pthread_mutex_init(&fresh->lock, NULL);
         if (atomic_compare_exchange_strong(&current, &registry, fresh)) {
-            return fresh; /* the parent's, if there was one, stays allocated */
+            return fresh;
         }
         pthread_mutex_destroy(&fresh->lock);
         free(fresh);
