@@ -61,11 +61,12 @@ static inline int fixture_start(struct ev_loop *loop) {
     fixture.stop = false;
     ev_async_init(&fixture.wake, fixture_on_wake);
     ev_async_start(loop, &fixture.wake);
-    int failed = pthread_create(&fixture.thread, NULL, fixture_run, NULL);
     /* Children are the loop's: here their signals would only interrupt calls. */
     sigset_t child;
     sigemptyset(&child);
     sigaddset(&child, SIGCHLD);
+    pthread_sigmask(SIG_UNBLOCK, &child, NULL);
+    int failed = pthread_create(&fixture.thread, NULL, fixture_run, NULL);
     pthread_sigmask(SIG_BLOCK, &child, NULL);
     return failed;
 }
@@ -89,7 +90,7 @@ struct answer {
     int status;
     char head[4096];
     char *body;
-    size_t length;
+    size_t length, capacity;
     bool cut; /* ended without its final chunk */
 };
 
@@ -196,7 +197,10 @@ static inline bool read_chunk(struct client *client, struct answer *answer) {
     }
     size_t chunk = strtoul(client->buffer, NULL, 16);
     use(client, line);
-    answer->body = realloc(answer->body, answer->length + chunk + 3);
+    if (answer->capacity < answer->length + chunk + 3) {
+        answer->capacity = 2 * (answer->length + chunk + 3);
+        answer->body = realloc(answer->body, answer->capacity);
+    }
     assert_true(take(client, answer->body + answer->length, chunk + 2));
     answer->length += chunk;
     answer->body[answer->length] = '\0';

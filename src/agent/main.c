@@ -147,6 +147,10 @@ int main(int argc, char **argv) {
     struct options options;
     /* Code of the same user must not look into this process or its descriptors. */
     prctl(PR_SET_DUMPABLE, 0);
+    /* Whatever was blocked where we were started from: the loop needs to hear of its children. */
+    sigset_t none;
+    sigemptyset(&none);
+    sigprocmask(SIG_SETMASK, &none, NULL);
     signal(SIGPIPE, SIG_IGN);
     log_open("stepbox-agent", LOG_LEVEL_WARN);
     int read = options_read(argc, argv, &options);
