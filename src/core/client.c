@@ -22,6 +22,7 @@ sb_client *sb_client_new(sb_loop *loop, const sb_client_options *options, sb_err
         free(client);
         return NULL;
     }
+    loop->has_remote |= !client->config->local;
     return client;
 }
 

@@ -227,7 +227,7 @@ static void leave_multi(struct sbi_exchange *exchange) {
     if (exchange->state == SBI_EXCHANGE_TRANSFER) {
         /* May write: a TLS session says goodbye. */
         struct sbi_sigpipe held;
-        sbi_sigpipe_hold(&held);
+        sbi_sigpipe_hold(&held, !exchange->config->local);
         curl_multi_remove_handle(exchange->loop->multi, exchange->easy);
         sbi_sigpipe_release(&held);
     }
@@ -313,7 +313,7 @@ void sbi_exchange_resume(struct sbi_exchange *exchange) {
         !sbi_loop_is_foreign(exchange->loop)) {
         struct sbi_sigpipe held;
         exchange->is_paused = false;
-        sbi_sigpipe_hold(&held);
+        sbi_sigpipe_hold(&held, !exchange->config->local);
         curl_easy_pause(exchange->easy, CURLPAUSE_CONT);
         sbi_sigpipe_release(&held);
     }

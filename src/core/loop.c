@@ -212,7 +212,7 @@ void sb_loop_free(sb_loop *loop) {
     loop->epoll_fd = loop->timer_fd = -1;
     sbi_engine_start_abandon(loop);
     struct sbi_sigpipe held;
-    sbi_sigpipe_hold(&held);
+    sbi_sigpipe_hold(&held, loop->has_remote);
     for (size_t i = 0; i < loop->idle_count; i++) {
         curl_easy_cleanup(loop->idle[i]);
     }
@@ -305,7 +305,7 @@ static int run_once(sb_loop *loop, int64_t until, sb_error *err) {
     }
     loop->kicked = false;
     struct sbi_sigpipe held;
-    sbi_sigpipe_hold(&held);
+    sbi_sigpipe_hold(&held, loop->has_remote);
     for (int i = 0; i < count; i++) {
         handle_event(loop, &events[i]);
     }

@@ -40,7 +40,8 @@ struct sb_loop {
     int64_t curl_due; /* when libcurl wants to be called */
     bool kicked;      /* there is news that no descriptor tells */
     bool stepping;
-    bool trace; /* STEPBOX_TRACE is set: changes of state go to stderr */
+    bool has_remote; /* a client of a server far away: what writes may be TLS */
+    bool trace;      /* STEPBOX_TRACE is set: changes of state go to stderr */
     struct sbi_timers timers;
     struct sbi_watch *watches;
     sb_op *ready_first, *ready_last;

@@ -140,7 +140,7 @@ void sbi_ownership_end_at_exit(void) {
     struct last_kill *kills = copy_list(registry);
     CURLM *multi = kills != NULL ? curl_multi_init() : NULL;
     struct sbi_sigpipe held;
-    sbi_sigpipe_hold(&held);
+    sbi_sigpipe_hold(&held, true);
     if (multi != NULL) {
         for (struct last_kill *kill = kills; kill != NULL; kill = kill->next) {
             sbi_kill_request_start(&kill->request, multi, kill->config, kill->id, EXIT_SECONDS,

@@ -18,13 +18,20 @@ static bool is_pending(void) {
     return sigismember(&pending, SIGPIPE) == 1;
 }
 
-void sbi_sigpipe_hold(struct sbi_sigpipe *held) {
+void sbi_sigpipe_hold(struct sbi_sigpipe *held, bool is_wanted) {
+    held->is_held = is_wanted;
+    if (!is_wanted) {
+        return;
+    }
     sigset_t set = only_sigpipe();
     held->was_pending = is_pending();
     pthread_sigmask(SIG_BLOCK, &set, &held->mask);
 }
 
 void sbi_sigpipe_release(const struct sbi_sigpipe *held) {
+    if (!held->is_held) {
+        return;
+    }
     int saved = errno;
     if (!held->was_pending && is_pending()) {
         sigset_t set = only_sigpipe();

@@ -14,9 +14,11 @@
 struct sbi_sigpipe {
     sigset_t mask;    /* the thread's mask before */
     bool was_pending; /* somebody else's: left alone */
+    bool is_held;
 };
 
-void sbi_sigpipe_hold(struct sbi_sigpipe *held);
+/* is_wanted false: nothing happens, as for plain sockets, on which libcurl asks for no signal. */
+void sbi_sigpipe_hold(struct sbi_sigpipe *held, bool is_wanted);
 void sbi_sigpipe_release(const struct sbi_sigpipe *held);
 
 #endif
