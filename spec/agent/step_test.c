@@ -132,6 +132,14 @@ static void interrupts_on_request(void **state) {
     request_json(other, "POST", path, "");
     expect(other, 200, "{\"interrupted\":true}");
     expect_events(client, "number_of_executions:1\nerror:KeyboardInterrupt\nend_of_execution");
+    request_json(other, "POST", "/contexts/default/interrupt", "");
+    expect(other, 200, "{\"interrupted\":false}");
+    snprintf(code, sizeof code, "open('%s/again', 'w')\nwhile True: time.sleep(10)", directory);
+    run_code(client, code);
+    wait_for_file("again");
+    request_json(other, "POST", "/contexts/default/interrupt", "");
+    expect(other, 200, "{\"interrupted\":true}");
+    expect_events(client, "number_of_executions:1\nerror:KeyboardInterrupt\nend_of_execution");
     request_json(other, "POST", "/contexts/nope/interrupt", "");
     expect(other, 404, "Context nope not found");
     disconnect(client);

@@ -9,6 +9,8 @@
 #include <string.h>
 
 #define TEXT "text/plain; charset=utf-8"
+/* Of the context that the id "default" names. */
+#define DEFAULT_LANGUAGE "python"
 
 struct entry {
     struct entry *next;
@@ -75,10 +77,17 @@ static struct context *add_context(code_interpreter *interpreter, const struct l
     return context;
 }
 
+static bool has_id(const struct entry *entry, const char *id) {
+    if (strcmp(context_id(entry->context), id) == 0)
+        return true;
+    return entry->is_default && strcmp(id, "default") == 0 &&
+           strcmp(language_name(context_language(entry->context)), DEFAULT_LANGUAGE) == 0;
+}
+
 /* Where the pointer to the entry is; NULL when there is none. */
 static struct entry **find_entry(code_interpreter *interpreter, const char *id) {
     for (struct entry **at = &interpreter->first; *at; at = &(*at)->next) {
-        if (strcmp(context_id((*at)->context), id) == 0)
+        if (has_id(*at, id))
             return at;
     }
     return NULL;
@@ -228,12 +237,13 @@ static void interrupt_context(code_interpreter *interpreter, http_request *reque
     if (!check_token(interpreter, request))
         return;
     struct entry **at = find_entry(interpreter, id);
-    if (!at) {
+    /* The default context exists for its users also before its first step. */
+    if (at || strcmp(id, "default") == 0) {
+        bool interrupted = at && context_interrupt((*at)->context);
+        http_reply_json(request, 200, json_pack("{s:b}", "interrupted", interrupted));
+    } else {
         reply_no_context(request, id);
-        return;
     }
-    bool interrupted = context_interrupt((*at)->context);
-    http_reply_json(request, 200, json_pack("{s:b}", "interrupted", interrupted));
 }
 
 static void reply_health(code_interpreter *interpreter, http_request *request) {

@@ -17,6 +17,8 @@
 #define LEAVE_SECONDS 2.0
 /* Bytes of what a runner wrote before it failed to start that are shown. */
 #define START_OUTPUT_MAX 4096
+/* Bytes of a message that is not passed on, at most. */
+#define SMALL_MESSAGE 1024
 
 struct context {
     const struct context_settings *settings;
@@ -49,11 +51,15 @@ static bool has_code(const struct step *step) {
     return step && (step->state == STEP_RUNNING || step->state == STEP_INTERRUPTING);
 }
 
-/* Code whose client left, and that somebody waits for, has a limited time to heed its interrupt. */
+/* Whether code whose client left keeps others waiting. */
+static bool is_in_the_way(const struct context *context) {
+    const struct step *step = context->current;
+    return step && step->state == STEP_INTERRUPTING && !step->stream && context->first;
+}
+
+/* Such code has a limited time to heed its interrupt. */
 static void limit_ignoring(struct context *context) {
-    struct step *step = context->current;
-    if (step && step->state == STEP_INTERRUPTING && !step->stream && context->first &&
-        !ev_is_active(&context->deadline))
+    if (is_in_the_way(context) && !ev_is_active(&context->deadline))
         set_deadline(context, context->settings->interrupt_grace);
 }
 
@@ -118,19 +124,21 @@ static void run_current(struct context *context) {
     finish_current(context);
 }
 
-static void on_event(struct context *context, const char *type, const json_t *message,
-                     const char *line, size_t length) {
+static void on_event(struct context *context, const char *type, const char *line, size_t length) {
     struct step *step = context->current;
     output_pieces_flush(&context->pieces);
-    if (strcmp(type, "number_of_executions") == 0) {
-        const json_t *count = json_object_get(message, "execution_count");
-        if (step->counted || !json_is_integer(count))
-            return;
-        step_write_count(step, json_integer_value(count), context->restarted);
-        context->restarted = false;
-    } else if (strcmp(type, "result") == 0 || strcmp(type, "error") == 0) {
+    if (strcmp(type, "result") == 0 || strcmp(type, "error") == 0) {
         step_write(step, line, length);
         hold_when_client_is_slow(context);
+        return;
+    }
+    json_t *message = length <= SMALL_MESSAGE ? json_loadb(line, length, 0, NULL) : NULL;
+    if (strcmp(type, "number_of_executions") == 0) {
+        const json_t *count = json_object_get(message, "execution_count");
+        if (!step->counted && json_is_integer(count)) {
+            step_write_count(step, json_integer_value(count), context->restarted);
+            context->restarted = false;
+        }
     } else if (strcmp(type, "end") == 0) {
         set_deadline(context, 0.0);
         finish_current(context);
@@ -142,10 +150,10 @@ static void on_event(struct context *context, const char *type, const json_t *me
     } else {
         log_debug("a runner sent an unknown message: %s", type);
     }
+    json_decref(message);
 }
 
-static void on_message(void *user, const char *type, const json_t *message, const char *line,
-                       size_t length) {
+static void on_message(void *user, const char *type, const char *line, size_t length) {
     struct context *context = user;
     if (strcmp(type, "ready") == 0) {
         if (context->ready)
@@ -156,7 +164,7 @@ static void on_message(void *user, const char *type, const json_t *message, cons
             run_current(context);
         advance(context);
     } else if (has_code(context->current)) {
-        on_event(context, type, message, line, length);
+        on_event(context, type, line, length);
     }
 }
 
@@ -205,6 +213,8 @@ static void on_ended(void *user) {
 static void on_deadline(struct ev_loop *loop, struct ev_timer *timer, int events) {
     (void)loop, (void)events;
     struct context *context = timer->data;
+    if (context->ready && !context->leaving && !is_in_the_way(context))
+        return; /* those who waited have left */
     log_info("context %s: its runner is killed, it did not %s in time", context->id,
              !context->ready    ? "start"
              : context->leaving ? "leave"

@@ -13,6 +13,8 @@
 
 /* New processes may appear while we look. */
 #define ROUNDS_MAX 10
+/* No process has this id. */
+#define NOBODY ((pid_t)-1)
 
 struct process {
     pid_t pid, parent, group, session;
@@ -75,8 +77,9 @@ static bool parent_is_doomed(const struct processes *all, pid_t parent) {
     return false;
 }
 
-/* Kills one generation after the other; returns whether there was anything. */
-static bool kill_round(struct processes *all, pid_t leader) {
+/* Kills the leader, its group and session, the parent's children, and the descendants of all these.
+ * Returns whether there was anything. */
+static bool kill_round(struct processes *all, pid_t leader, pid_t parent) {
     bool found = false, more = true;
     while (more) {
         more = false;
@@ -84,7 +87,7 @@ static bool kill_round(struct processes *all, pid_t leader) {
             struct process *process = &all->list[i];
             if (process->doomed ||
                 (process->pid != leader && process->group != leader && process->session != leader &&
-                 !parent_is_doomed(all, process->parent)))
+                 process->parent != parent && !parent_is_doomed(all, process->parent)))
                 continue;
             process->doomed = more = found = true;
         }
@@ -96,12 +99,20 @@ static bool kill_round(struct processes *all, pid_t leader) {
     return found;
 }
 
-void spawn_kill_all(pid_t leader) {
+static void kill_them(pid_t leader, pid_t parent) {
     struct processes all = {0};
     /* The list is made before anything dies: who has lost its parent cannot be found any more. */
     list_processes(&all);
-    kill(-leader, SIGKILL);
-    for (int round = 0; round < ROUNDS_MAX && kill_round(&all, leader); round++)
+    for (int round = 0; round < ROUNDS_MAX && kill_round(&all, leader, parent); round++)
         list_processes(&all);
     free(all.list);
+}
+
+void spawn_kill_all(pid_t leader) {
+    kill_them(leader, NOBODY);
+    kill(-leader, SIGKILL); /* where /proc cannot be read */
+}
+
+void spawn_kill_children(void) {
+    kill_them(NOBODY, getpid());
 }

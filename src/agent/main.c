@@ -20,6 +20,9 @@
 #include <sys/prctl.h>
 #include <unistd.h>
 
+/* Seconds without accepting connections when there is no room for another. */
+#define RETRY_SECONDS 0.1
+
 static const agent_peer peers[] = {AGENT_PEER_CLIENT, AGENT_PEER_ENGINE};
 
 /* Everything main() sets up, in one place so that callbacks find it. */
@@ -28,6 +31,7 @@ struct program {
     code_interpreter *interpreter;
     http_server *envd, *code;
     struct ev_io control, listen_envd, listen_code;
+    struct ev_timer retry; /* of listening */
     struct ev_signal term, interrupt;
 };
 
@@ -55,14 +59,28 @@ static void on_control(struct ev_loop *loop, struct ev_io *io, int events) {
     }
 }
 
+/* Listens again, after a time without. */
+static void on_retry(struct ev_loop *loop, struct ev_timer *timer, int events) {
+    (void)timer, (void)events;
+    struct program *program = timer->data;
+    ev_io_start(loop, &program->listen_envd);
+    ev_io_start(loop, &program->listen_code);
+}
+
 static void on_listen(struct ev_loop *loop, struct ev_io *io, int events) {
-    (void)loop, (void)events;
+    (void)events;
     struct program *program = io->data;
     int fd = accept4(io->fd, NULL, NULL, SOCK_CLOEXEC);
-    if (fd < 0)
-        return; /* the client left, or descriptors are short: others wait in the backlog */
-    http_server_add(io == &program->listen_envd ? program->envd : program->code, fd,
-                    (void *)&peers[0]);
+    if (fd >= 0) {
+        http_server_add(io == &program->listen_envd ? program->envd : program->code, fd,
+                        (void *)&peers[0]);
+    } else if (errno == EMFILE || errno == ENFILE || errno == ENOBUFS || errno == ENOMEM) {
+        /* The connection goes on waiting, and must not keep the loop busy. */
+        ev_io_stop(loop, &program->listen_envd);
+        ev_io_stop(loop, &program->listen_code);
+        ev_timer_set(&program->retry, RETRY_SECONDS, 0.0);
+        ev_timer_start(loop, &program->retry);
+    }
 }
 
 static void on_stop(struct ev_loop *loop, struct ev_signal *signal_watcher, int events) {
@@ -113,6 +131,8 @@ static int start_listening(struct program *program, const struct options *option
     ev_io_init(&program->listen_envd, on_listen, envd, EV_READ);
     ev_io_init(&program->listen_code, on_listen, code, EV_READ);
     program->listen_envd.data = program->listen_code.data = program;
+    ev_timer_init(&program->retry, on_retry, 0.0, 0.0);
+    program->retry.data = program;
     ev_io_start(loop, &program->listen_envd);
     ev_io_start(loop, &program->listen_code);
     ev_signal_init(&program->term, on_stop, SIGTERM);
@@ -152,19 +172,26 @@ int main(int argc, char **argv) {
     sigemptyset(&none);
     sigprocmask(SIG_SETMASK, &none, NULL);
     signal(SIGPIPE, SIG_IGN);
+    /* Orphans come to us, as to a process 1. */
+    prctl(PR_SET_CHILD_SUBREAPER, 1);
     log_open("stepbox-agent", LOG_LEVEL_WARN);
     int read = options_read(argc, argv, &options);
     if (read)
         return read < 0 ? 2 : 0;
     log_open("stepbox-agent", options.log);
+    /* Programs and runners cannot do without; who starts us may have cleared everything. */
+    setenv("HOME", options.home, 0);
+    setenv("PATH", "/usr/local/bin:/usr/bin:/bin", 0);
     spawn_raise_file_limit();
     if (start(&program, &options)) {
         log_error("cannot start");
         return 1;
     }
     ev_run(program.agent.loop, 0);
-    /* What it started must not outlive it where it is not process 1. */
+    if (getpid() == 1)
+        return 0; /* the kernel ends all the others */
     code_interpreter_free(program.interpreter);
+    spawn_kill_children();
     http_server_free(program.envd);
     http_server_free(program.code);
     json_decref(program.agent.envs);

@@ -2,7 +2,7 @@
  * time. */
 #include "output_pieces.h"
 
-#include "rfc3339.h"
+#include "event_time.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -46,8 +46,8 @@ void output_pieces_flush(output_pieces *pieces) {
     pieces->length = 0;
     if (length == strlen(heads[pieces->stream]))
         return; /* not one whole character */
-    char now[RFC3339_SIZE];
-    rfc3339_now(now);
+    char now[EVENT_TIME_SIZE];
+    event_time_now(now);
     length +=
         (size_t)snprintf(pieces->line + length, TAIL_MAX, "\", \"timestamp\": \"%s\"}\n", now);
     pieces->flushed = ev_now(pieces->loop);

@@ -2,7 +2,7 @@
 #include "request_model.h"
 
 #include "environment.h"
-#include "json_fault.h"
+#include "json_scan.h"
 
 #include <string.h>
 #include <strings.h>

@@ -2,6 +2,7 @@
 #include "runner.h"
 
 #include "environment.h"
+#include "json_scan.h"
 #include "line_reader.h"
 #include "log.h"
 #include "output_pieces.h"
@@ -19,6 +20,8 @@
 #define READ_SIZE (64 * 1024)
 /* Reads of a pipe in one turn of the loop before others get theirs. */
 #define READS_PER_TURN 8
+/* Bytes of the longest type of a message. */
+#define TYPE_MAX 32
 
 struct runner {
     struct ev_loop *loop;
@@ -168,9 +171,8 @@ static void watch_pipes(struct runner *runner) {
 }
 
 static void handle_line(struct runner *runner, const char *line, size_t length) {
-    json_t *message = json_loadb(line, length, JSON_ALLOW_NUL, NULL);
-    const char *type = json_string_value(json_object_get(message, "type"));
-    if (!type) {
+    char type[TYPE_MAX];
+    if (!json_object_type(line, length, type, sizeof type)) {
         log_warn("a runner sent a line that is no message; it is ended");
         spawn_kill_all(runner->pid);
     } else if (strcmp(type, "drain") == 0) {
@@ -185,9 +187,8 @@ static void handle_line(struct runner *runner, const char *line, size_t length) 
             drain(runner, false);
         }
         if (!runner->freed)
-            runner->events->message(runner->user, type, message, line, length);
+            runner->events->message(runner->user, type, line, length);
     }
-    json_decref(message);
 }
 
 /* Handles the lines that are here; true when there may be more to read. */

@@ -32,9 +32,8 @@ typedef struct runner_options {
 typedef struct runner_events {
     /* Bytes the code wrote; stream is OUTPUT_STDOUT or OUTPUT_STDERR. */
     void (*output)(void *user, int stream, const char *bytes, size_t length);
-    /* A message but "drain": an object whose "type" is a string. `line` is its text. */
-    void (*message)(void *user, const char *type, const json_t *message, const char *line,
-                    size_t length);
+    /* A message but "drain": a line, without its newline, that is one JSON object in ASCII. */
+    void (*message)(void *user, const char *type, const char *line, size_t length);
     /* It has ended, and all it wrote has been passed on. Once; runner_free() is still to be called.
      */
     void (*ended)(void *user);

@@ -33,5 +33,7 @@ int spawn_pipe(int ends[2]);
 
 /* Kills the leader, its process group, its session, and all their descendants that can be found. */
 void spawn_kill_all(pid_t leader);
+/* Kills everything that descends from this process. */
+void spawn_kill_children(void);
 
 #endif

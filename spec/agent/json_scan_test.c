@@ -1,5 +1,5 @@
-/* json_fault_test.c - the first fault of a text, as Python 3.13 names it. */
-#include "json_fault.h"
+/* json_scan_test.c - the first fault of a text, as Python 3.13 names it; types of messages. */
+#include "json_scan.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -65,10 +65,45 @@ static void is_bounded_in_depth(void **state) {
     free(text);
 }
 
+static void finds_types(void **state) {
+    (void)state;
+    static const struct {
+        const char *line, *type;
+    } lines[] = {
+        {"{\"type\": \"end\"}", "end"},
+        {" {\"a\":{\"type\":\"no\"},\"b\":[{}],\"type\":\"result\"} ", "result"},
+        {"{\"type\":\"a\",\"type\":\"b\"}", "b"},
+        {"{\"type\":\"\"}", ""},
+        {"{}", NULL},
+        {"{\"types\":\"end\"}", NULL},
+        {"{\"type\":5}", NULL},
+        {"{\"type\":\"e\\u006ed\"}", NULL},
+        {"{\"type\":\"a name that is too long\"}", NULL},
+        {"{\"type\":\"end\"} x", NULL},
+        {"{\"type\":\"end\"", NULL},
+        {"{\"type\":\"end\",}", NULL},
+        {"{\"type\":\"end\",\"x\":NaN}", NULL},
+        {"{\"type\":\"end\",\"x\":\"\xc3\xa9\"}", NULL},
+        {"[\"type\",\"end\"]", NULL},
+        {"", NULL},
+    };
+    for (size_t i = 0; i < sizeof lines / sizeof *lines; i++) {
+        size_t length = strlen(lines[i].line);
+        char type[16];
+        bool found = json_object_type(guarded(lines[i].line, length), length, type, sizeof type);
+        assert_int_equal(found, lines[i].type != NULL);
+        if (found)
+            assert_string_equal(type, lines[i].type);
+        for (size_t cut = 0; cut < length; cut++)
+            json_object_type(guarded(lines[i].line, cut), cut, type, sizeof type);
+    }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(names_the_first_fault),
         cmocka_unit_test(is_bounded_in_depth),
+        cmocka_unit_test(finds_types),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

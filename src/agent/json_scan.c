@@ -1,7 +1,6 @@
-/* json_fault.c - a scanner that builds nothing. Depth is bounded by JSON_DEPTH_MAX. */
-#include "json_fault.h"
+/* json_scan.c - a scanner that builds nothing. Depth is bounded by JSON_DEPTH_MAX. */
+#include "json_scan.h"
 
-#include <stdbool.h>
 #include <string.h>
 
 #define JSON_DEPTH_MAX 1000
@@ -9,6 +8,7 @@
 struct scan {
     const char *text, *end, *at;
     const char *message; /* what is wrong, at `at` */
+    bool strict;         /* ASCII, and nothing but JSON */
 };
 
 static bool fail(struct scan *scan, const char *at, const char *message) {
@@ -36,6 +36,8 @@ static bool scan_string(struct scan *scan) {
     for (; scan->at < scan->end && *scan->at != '"'; scan->at++) {
         if ((unsigned char)*scan->at < 0x20)
             return fail(scan, scan->at, "Invalid control character at");
+        if (scan->strict && (unsigned char)*scan->at >= 0x80)
+            return fail(scan, scan->at, "Not ASCII");
         if (*scan->at != '\\')
             continue;
         const char *escape = scan->at++;
@@ -86,7 +88,7 @@ static bool scan_number(struct scan *scan) {
 
 static bool scan_word(struct scan *scan) {
     static const char *const words[] = {"true", "false", "null", "NaN", "Infinity", "-Infinity"};
-    for (size_t i = 0; i < sizeof words / sizeof *words; i++) {
+    for (size_t i = 0; i < (scan->strict ? 3 : sizeof words / sizeof *words); i++) {
         size_t length = strlen(words[i]);
         if ((size_t)(scan->end - scan->at) >= length && memcmp(scan->at, words[i], length) == 0) {
             scan->at += length;
@@ -178,4 +180,47 @@ const char *json_fault(const char *text, size_t length, size_t *position) {
     for (const char *c = text; c < scan.at; c++)
         *position += ((unsigned char)*c & 0xc0) != 0x80;
     return scan.message;
+}
+
+/* The member "type" of the object whose opening bracket is at `at`; the object is known to be
+ * whole. */
+static bool find_type(struct scan *scan, char *type, size_t size) {
+    bool found = false;
+    while (!next_is(scan, '}')) {
+        scan->at++; /* the bracket, or a comma */
+        skip_space(scan);
+        if (next_is(scan, '}'))
+            break;
+        const char *name = scan->at++;
+        scan_string(scan);
+        bool is_type = scan->at - name == 6 && memcmp(name, "\"type\"", 6) == 0;
+        skip_space(scan);
+        scan->at++;
+        skip_space(scan);
+        const char *value = scan->at;
+        scan_value(scan, 1);
+        if (is_type) {
+            size_t length = (size_t)(scan->at - value);
+            if (*value != '"' || length - 2 >= size || memchr(value, '\\', length))
+                return false;
+            memcpy(type, value + 1, length - 2);
+            type[length - 2] = '\0';
+            found = true;
+        }
+        skip_space(scan);
+    }
+    return found;
+}
+
+bool json_object_type(const char *line, size_t length, char *type, size_t size) {
+    struct scan scan = {.text = line, .end = line + length, .at = line, .strict = true};
+    skip_space(&scan);
+    const char *begin = scan.at;
+    if (!next_is(&scan, '{') || !scan_value(&scan, 0))
+        return false;
+    skip_space(&scan);
+    if (scan.at < scan.end)
+        return false;
+    scan.at = begin;
+    return find_type(&scan, type, size);
 }
