@@ -62,7 +62,11 @@ static void add_setup_answer(struct connection *c, const char *const *messages, 
 
 #define STARTED "0{\"event\":{\"start\":{\"pid\":7}}}"
 #define KEEPALIVE "0{\"event\":{\"keepalive\":{}}}"
-#define EXITED(code) "0{\"event\":{\"end\":{\"exitCode\":" #code ",\"exited\":true}}}"
+#define EXITED                                                                                     \
+    "0{\"event\":{\"end\":{\"exitCode\":0,\"exited\":true,\"status\":\"exit status 0\"}}}"
+#define FAILED                                                                                     \
+    "0{\"event\":{\"end\":{\"exitCode\":3,\"exited\":true,\"status\":\"exit status 3\","           \
+    "\"error\":\"exit status 3\"}}}"
 
 static void create_sends_what_is_given_and_nothing_else(void **state) {
     struct connection *c = *state;
@@ -118,7 +122,7 @@ static void setup_runs_in_order_and_shows_its_output(void **state) {
     sb_create_options options = {.setup = setup, .setup_count = 2, .events = true};
     add_setup_answer(c,
                      (const char *[]){STARTED, "0{\"event\":{\"data\":{\"stdout\":\"aGk=\"}}}",
-                                      KEEPALIVE, EXITED(0), "2{}", NULL},
+                                      KEEPALIVE, EXITED, "2{}", NULL},
                      true, ANSWER_SLOWLY);
     add_setup_answer(c,
                      (const char *[]){STARTED, "0{\"event\":{\"data\":{\"stderr\":\"b2g=\"}}}",
@@ -151,7 +155,7 @@ static void a_setup_that_fails_kills_the_sandbox(void **state) {
     add_setup_answer(c,
                      (const char *[]){STARTED,
                                       "0{\"event\":{\"data\":{\"stderr\":\"bm8KYmFkCg==\"}}}",
-                                      EXITED(3), "2{}", NULL},
+                                      FAILED, "2{}", NULL},
                      true, ANSWER_KEEP);
     sb_op *op = sb_create(c->client, &options, &c->error);
     assert_int_equal(sb_op_wait(op, &c->error), -1);
@@ -166,6 +170,21 @@ static void a_setup_that_fails_kills_the_sandbox(void **state) {
     sb_loop_step(c->loop, 0.05, NULL);
     assert_int_equal(kills(c), 1);
     assert_int_equal(server_count(c->server, "Process/Start"), 1);
+}
+
+static void a_setup_that_a_signal_ends_says_so(void **state) {
+    struct connection *c = *state;
+    const char *setup[] = {"kill -9 $$"};
+    sb_create_options options = {.setup = setup, .setup_count = 1};
+    add_setup_answer(c,
+                     (const char *[]){STARTED,
+                                      "0{\"event\":{\"end\":{\"exitCode\":-1,\"status\":\"signal: "
+                                      "killed\",\"error\":\"signal: killed\"}}}",
+                                      "2{}", NULL},
+                     true, ANSWER_KEEP);
+    assert_null(create(c, &options));
+    assert_int_equal(c->error.code, SB_SETUP_FAILED);
+    assert_string_equal(c->error.message, "create: setup: \"kill -9 $$\" ended by signal: killed");
 }
 
 static void a_setup_without_its_end_is_no_success(void **state) {
@@ -574,6 +593,7 @@ int main(void) {
         WITH(bad_options_are_refused),
         WITH(setup_runs_in_order_and_shows_its_output),
         WITH(a_setup_that_fails_kills_the_sandbox),
+        WITH(a_setup_that_a_signal_ends_says_so),
         WITH(a_setup_without_its_end_is_no_success),
         WITH(a_cancelled_create_kills_what_it_made),
         WITH(bad_answers_to_create_make_no_box),

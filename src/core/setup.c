@@ -91,10 +91,13 @@ static void take_end(struct sbi_setup *setup, const json_t *end) {
     setup->has_ended = true;
     /* proto3's JSON leaves out what has its default. */
     setup->exit_code = (int)json_integer_value(json_object_get(end, "exitCode"));
+    if (setup->exit_code > 0) {
+        return; /* the error only says the number again */
+    }
     if (error != NULL && error[0] != '\0') {
         snprintf(setup->why, sizeof setup->why, "%s", error);
-    } else if (setup->exit_code < 0 && status != NULL) {
-        snprintf(setup->why, sizeof setup->why, "%s", status);
+    } else if (setup->exit_code < 0) {
+        snprintf(setup->why, sizeof setup->why, "%s", status != NULL ? status : "a signal");
     }
 }
 
