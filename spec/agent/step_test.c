@@ -151,7 +151,7 @@ static void kills_code_that_ignores_its_interrupt_when_others_wait(void **state)
     char code[400];
     struct client *client = connect_code();
     snprintf(code, sizeof code,
-             "open('%s/running', 'w')\nx = 1\nwhile True:\n  try: time.sleep(10)\n"
+             "x = 1\nwhile True:\n  try: open('%s/running', 'w'); time.sleep(10)\n"
              "  except KeyboardInterrupt: pass",
              directory);
     run_code(client, code);
