@@ -1,8 +1,8 @@
 # What is built: the C library, the Lua module, the engine and the agent.
 
 CC      ?= cc
-OPT     := $(if $(filter asan,$(VARIANT)),-O1 -g -fsanitize=address$(comma)undefined -fno-sanitize-recover=undefined -fno-omit-frame-pointer,-O2 -g)
 comma   := ,
+OPT     := $(if $(filter asan,$(VARIANT)),-O1 -g -fsanitize=address$(comma)undefined -fno-sanitize-recover=undefined -fno-omit-frame-pointer,-O2 -g)
 CFLAGS  ?= $(OPT)
 WARN    := -Wall -Wextra -Wshadow -Wstrict-prototypes -Wmissing-prototypes -Wvla -Werror=implicit -Wformat=2
 override CFLAGS += -std=gnu11 -fPIC -fvisibility=hidden -pthread $(WARN) -D_GNU_SOURCE -MMD -MP
