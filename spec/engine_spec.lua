@@ -390,18 +390,35 @@ describe("the engine over TCP", function()
     assert.equal(204, call("DELETE", "/sandboxes/" .. id, key).status)
   end)
 
-  it("never passes a second request on a connection to a sandbox", function()
-    local key = { ["X-API-Key"] = KEY }
-    local id = call("POST", "/v2/sandboxes", key, '{"templateID":"base"}').json.sandboxID
-    local script = daemon.folder .. "/two"
-    local head = "GET /health HTTP/1.1\r\nHost: x\r\nE2b-Sandbox-Id: " .. id .. "\r\n\r\n"
+  it("lets no sandbox hear the next request on a connection", function()
+    -- Copied to where the sandbox's user can read it.
+    local program = daemon.folder .. "/bwrap"
+    local copy = "cp %s/spec/support/listening_agent.py %s && chmod 755 %s %s"
+    engine.sh(copy:format(os.getenv "STEPBOX_ROOT" or ".", program, daemon.folder, program))
+    local hostile = engine.start {
+      socket = false,
+      arguments = "--listen 127.0.0.1:0 --bwrap " .. program,
+      environment = "STEPBOX_API_KEY=" .. KEY,
+    }
+    local made = engine.decode(curl.request {
+      url = "http://127.0.0.1:" .. hostile.port .. "/v2/sandboxes",
+      method = "POST",
+      headers = { ["X-API-Key"] = KEY },
+      body = '{"templateID":"base"}',
+    })
+    local bytes = "POST /first HTTP/1.1\r\nHost: x\r\nE2b-Sandbox-Id: " .. made.json.sandboxID
+      .. "\r\nTransfer-Encoding: chunked\r\n\r\n4\r\nbody\r\n0\r\n\r\n"
+      .. "GET /v2/sandboxes HTTP/1.1\r\nHost: x\r\nX-API-Key: " .. KEY .. "\r\n\r\n"
+    local script = daemon.folder .. "/requests"
     local file = assert(io.open(script, "wb"))
-    file:write(head, head)
+    file:write(bytes)
     file:close()
-    local command = "bash -c 'exec 3<>/dev/tcp/127.0.0.1/%s; cat %s >&3; timeout 5 cat <&3'"
-    local output = engine.sh(command:format(daemon.port, script))
-    assert.equal(1, select(2, output:gsub("HTTP/1.1 204", "")), output)
-    call("DELETE", "/sandboxes/" .. id, key)
+    local command = "bash -c 'exec 3<>/dev/tcp/127.0.0.1/%s; cat %s >&3; timeout 3 cat <&3'"
+    local heard = engine.sh(command:format(hostile.port, script))
+    assert(heard:find("POST /first", 1, true) and heard:find("body\r\n0\r\n", 1, true), heard)
+    assert.is_nil(heard:find(KEY, 1, true), heard)
+    assert.is_nil(heard:find("GET /v2", 1, true), heard)
+    hostile:stop()
   end)
 
   it("hides the key from other users", function()
@@ -574,6 +591,29 @@ describe("stepboxd", function()
     assert.equal(0, #daemon:call("GET", "/v2/sandboxes").json)
     engine.sh("rm " .. program)
     assert_error(daemon:call("POST", "/v2/sandboxes", { templateID = "base" }), 503, "install the package")
+    daemon:stop()
+  end)
+
+  it("kills also what a bubblewrap that was killed too early leaves", function()
+    local program = folder .. "/bwrap"
+    local file = assert(io.open(program, "w"))
+    file:write "#!/bin/sh\nsleep 600 &\nexec sleep 600\n"
+    file:close()
+    engine.sh("chmod 755 " .. folder .. " " .. program)
+    local daemon = engine.start { arguments = "--bwrap " .. program }
+    for _, victim in ipairs { "client", "engine" } do
+      local handle = start_create(daemon)
+      local below
+      assert(engine.eventually(2, function()
+        below = engine.descendants(daemon.engine_pid)
+        return #below == 2
+      end))
+      engine.sh("kill -9 " .. (victim == "client" and handle.pid or daemon.engine_pid))
+      handle.finish()
+      for _, pid in ipairs(below) do
+        assert(engine.eventually(2, function() return not engine.is_alive(pid) end), pid .. " is left")
+      end
+    end
     daemon:stop()
   end)
 
