@@ -124,6 +124,22 @@ static void run_current(struct context *context) {
     finish_current(context);
 }
 
+/* A signal that comes before the runner has begun with the code, or after its end, means nothing to
+ * it. So it is sent once the step is counted, which is the first that a runner says of it. */
+static void interrupt_current(struct context *context) {
+    step_enter(context->current, STEP_INTERRUPTING);
+    if (context->current->counted)
+        runner_interrupt(context->runner);
+}
+
+static void begin_counted(struct context *context, json_int_t count) {
+    struct step *step = context->current;
+    step_write_count(step, count, context->restarted);
+    context->restarted = false;
+    if (step->state == STEP_INTERRUPTING)
+        runner_interrupt(context->runner);
+}
+
 static void on_event(struct context *context, const char *type, const char *line, size_t length) {
     struct step *step = context->current;
     output_pieces_flush(&context->pieces);
@@ -135,10 +151,8 @@ static void on_event(struct context *context, const char *type, const char *line
     json_t *message = length <= SMALL_MESSAGE ? json_loadb(line, length, 0, NULL) : NULL;
     if (strcmp(type, "number_of_executions") == 0) {
         const json_t *count = json_object_get(message, "execution_count");
-        if (!step->counted && json_is_integer(count)) {
-            step_write_count(step, json_integer_value(count), context->restarted);
-            context->restarted = false;
-        }
+        if (!step->counted && json_is_integer(count))
+            begin_counted(context, json_integer_value(count));
     } else if (strcmp(type, "end") == 0) {
         set_deadline(context, 0.0);
         finish_current(context);
@@ -290,10 +304,8 @@ static void on_client_gone(struct step *step, void *user) {
         advance(context);
         return;
     }
-    if (step->state == STEP_RUNNING) {
-        step_enter(step, STEP_INTERRUPTING);
-        runner_interrupt(context->runner);
-    }
+    if (step->state == STEP_RUNNING)
+        interrupt_current(context);
     limit_ignoring(context);
 }
 
@@ -378,8 +390,7 @@ bool context_interrupt(struct context *context) {
         advance(context);
         return true;
     }
-    step_enter(step, STEP_INTERRUPTING);
-    runner_interrupt(context->runner);
+    interrupt_current(context);
     return true;
 }
 

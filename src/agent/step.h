@@ -21,7 +21,7 @@ struct step {
     json_t *code;
     json_t *envs; /* or NULL */
     step_state state;
-    bool counted; /* the event number_of_executions was written */
+    bool counted; /* the runner has begun with the code: the event number_of_executions came */
     struct ev_timer keepalive;
     void (*on_gone)(struct step *step, void *user);
     void *user;
