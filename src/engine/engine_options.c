@@ -124,9 +124,11 @@ static int parse_descriptor(const char *text, int *fd) {
 static options_result fill_in(struct options *options, const char *socket, const char *agent,
                               const char *runners) {
     char path[PATH_MAX];
-    const char *runtime = getenv("XDG_RUNTIME_DIR");
+    const char *given = getenv("STEPBOX_SOCKET"), *runtime = getenv("XDG_RUNTIME_DIR");
     if (!socket) {
-        if (runtime && runtime[0] == '/')
+        if (given && given[0])
+            snprintf(path, sizeof path, "%s", given);
+        else if (runtime && runtime[0] == '/')
             snprintf(path, sizeof path, "%s/stepbox/engine.sock", runtime);
         else
             snprintf(path, sizeof path, "/tmp/stepbox-%lu/engine.sock", (unsigned long)geteuid());
