@@ -90,7 +90,7 @@ _ = subprocess.run(["echo", "child"])
     }))
     assert.is_true(interrupted)
     assert.equal("KeyboardInterrupt", execution.error.name)
-    assert.is_false(assert(box:interrupt()))
+    assert.is_false(box:interrupt())
   end)
 
   it("that raises is no failure: it has an error, and the state is intact", function()
