@@ -188,7 +188,7 @@ static void statuses_become_codes(void **state) {
         {"400 Bad Request", "", "Failed to create context: no cobol", SB_UNSUPPORTED, "no cobol"},
         {"502 Bad Gateway", "",
          "{\"sandboxId\": \"i123\", \"message\": \"The sandbox was not found\", \"code\": 502}",
-         SB_NOT_FOUND, "The sandbox was not found"},
+         SB_NOT_FOUND, "there is no sandbox i123"},
         {"502 Bad Gateway", "",
          "{\"sandboxId\": \"i123\", \"message\": \"port is not open\", \"port\": 49999}",
          SB_UNAVAILABLE, "port is not open"},

@@ -73,15 +73,11 @@ bool sbi_answer_message(char *out, size_t size, const char *content_type, const 
     return true;
 }
 
-bool sbi_answer_is_gone(int status, const char *body, size_t length) {
-    if (status != 502) {
-        return false;
-    }
-    json_t *root = json_loadb(body, length, 0, NULL);
-    bool is_gone =
-        json_is_string(json_object_get(root, "sandboxId")) && json_object_get(root, "port") == NULL;
-    json_decref(root);
-    return is_gone;
+/* The id in the gateway's "no such sandbox": 502 with the id, and no port, which would say that the
+ * sandbox runs but nothing listens there. NULL: it is something else. */
+static const char *gone_id(int status, const json_t *root) {
+    bool is_gone = status == 502 && json_object_get(root, "port") == NULL;
+    return is_gone ? json_string_value(json_object_get(root, "sandboxId")) : NULL;
 }
 
 static sb_code code_of(int status) {
@@ -110,12 +106,19 @@ static sb_code code_of(int status) {
 int sbi_answer_fail(int status, const char *content_type, const char *body, size_t length,
                     sb_error *err) {
     char message[400];
-    sb_code code = sbi_answer_is_gone(status, body, length) ? SB_NOT_FOUND : code_of(status);
-    if (sbi_answer_message(message, sizeof message, content_type, body, length)) {
-        return sbi_fail_status(err, code, status, "HTTP %d: %s", status, message);
+    json_t *root = json_loadb(body, length, 0, NULL);
+    const char *gone = gone_id(status, root);
+    if (gone != NULL) {
+        sbi_fail_status(err, SB_NOT_FOUND, status, "HTTP %d: there is no sandbox %.128s (any more)",
+                        status, gone);
+    } else if (sbi_answer_message(message, sizeof message, content_type, body, length)) {
+        sbi_fail_status(err, code_of(status), status, "HTTP %d: %s", status, message);
+    } else {
+        sbi_fail_status(err, code_of(status), status, "HTTP %d, %s", status,
+                        length > 0 ? "with a page of HTML" : "without a message");
     }
-    return sbi_fail_status(err, code, status, "HTTP %d, %s", status,
-                           length > 0 ? "with a page of HTML" : "without a message");
+    json_decref(root);
+    return -1;
 }
 
 json_t *sbi_answer_json(int status, const char *body, size_t length, sb_error *err) {

@@ -17,10 +17,6 @@ int sbi_answer_fail(int status, const char *content_type, const char *body, size
 bool sbi_answer_message(char *out, size_t size, const char *content_type, const char *body,
                         size_t length);
 
-/* True for the gateway's "no such sandbox": 502 with its id, and no port, which would say that it
- * runs but nothing listens there. */
-bool sbi_answer_is_gone(int status, const char *body, size_t length);
-
 /* Parses a JSON answer; NULL with SB_PROTOCOL. */
 json_t *sbi_answer_json(int status, const char *body, size_t length, sb_error *err);
 
