@@ -400,6 +400,7 @@ describe("the engine over TCP", function()
       arguments = "--listen 127.0.0.1:0 --bwrap " .. program,
       environment = "STEPBOX_API_KEY=" .. KEY,
     }
+    finally(function() hostile:stop() end)
     local made = engine.decode(curl.request {
       url = "http://127.0.0.1:" .. hostile.port .. "/v2/sandboxes",
       method = "POST",
@@ -418,7 +419,6 @@ describe("the engine over TCP", function()
     assert(heard:find("POST /first", 1, true) and heard:find("body\r\n0\r\n", 1, true), heard)
     assert.is_nil(heard:find(KEY, 1, true), heard)
     assert.is_nil(heard:find("GET /v2", 1, true), heard)
-    hostile:stop()
   end)
 
   it("hides the key from other users", function()
@@ -426,16 +426,15 @@ describe("the engine over TCP", function()
       assert.is_nil(engine.read("/proc/" .. pid .. "/environ"):find(KEY, 1, true))
     end
     local other = engine.start { socket = false, arguments = "--listen 127.0.0.1:0 --api-key " .. KEY }
+    finally(function() other:stop() end)
     assert.is_nil(engine.read("/proc/" .. other.pid .. "/cmdline"):find(KEY, 1, true))
     assert.is_nil(engine.read("/proc/" .. other.engine_pid .. "/cmdline"):find(KEY, 1, true))
-    other:stop()
   end)
 end)
 
 describe("stepboxd", function()
   local folder
   before_each(function() folder = engine.temporary() end)
-  after_each(function() engine.sh("rm -rf " .. folder) end)
 
   --- Runs it with arguments; returns what it printed and its exit status.
   local function run(arguments) return engine.sh("timeout 20 " .. engine.program .. " " .. arguments) end
@@ -448,6 +447,17 @@ describe("stepboxd", function()
     end
     return pids
   end
+
+  --- Stops those, and waits until they are gone.
+  local function stop_all()
+    engine.sh("kill " .. table.concat(processes(), " "))
+    assert(engine.eventually(5, function() return #processes() == 0 end))
+  end
+
+  after_each(function()
+    stop_all()
+    engine.sh("rm -rf " .. folder)
+  end)
 
   it("explains itself", function()
     local output, status = run "--help"
@@ -517,8 +527,7 @@ describe("stepboxd", function()
     for i = 1, 6 do assert.equal("ready\n", engine.read(folder .. "/report" .. i)) end
     -- A watchdog and an engine: those that were not needed are about to end.
     assert(engine.eventually(2, function() return #processes() == 2 end))
-    engine.sh("kill " .. table.concat(processes(), " "))
-    assert(engine.eventually(5, function() return #processes() == 0 end))
+    stop_all()
     assert.is_false(engine.exists(folder .. "/s"))
   end)
 
@@ -530,8 +539,6 @@ describe("stepboxd", function()
     local _, status = run("--socket " .. folder .. "/s --daemon")
     assert.equal(0, status)
     assert.equal(204, curl.request({ socket = folder .. "/s", url = "http://localhost/health" }).status)
-    engine.sh("kill " .. table.concat(processes(), " "))
-    assert(engine.eventually(5, function() return #processes() == 0 end))
   end)
 
   it("holds nothing of whoever started it", function()
@@ -544,8 +551,6 @@ describe("stepboxd", function()
       assert.equal(3, select(2, fds:gsub("/dev/null", "")), fds)
       assert.equal("/\n", (engine.sh("readlink /proc/" .. pid .. "/cwd")))
     end
-    engine.sh("kill " .. table.concat(processes(), " "))
-    assert(engine.eventually(5, function() return #processes() == 0 end))
   end)
 
   it("leaves when it has been idle", function()
@@ -584,6 +589,7 @@ describe("stepboxd", function()
     file:close()
     engine.sh("chmod 755 " .. folder .. " " .. program)
     local daemon = engine.start { arguments = "--bwrap " .. program }
+    finally(function() daemon:stop() end)
     local answer = daemon:call("POST", "/v2/sandboxes", { templateID = "base" })
     assert_error(answer, 503, "setting up uid map: Permission denied")
     assert(answer.json.message:find("userns", 1, true), answer.json.message)
@@ -591,7 +597,6 @@ describe("stepboxd", function()
     assert.equal(0, #daemon:call("GET", "/v2/sandboxes").json)
     engine.sh("rm " .. program)
     assert_error(daemon:call("POST", "/v2/sandboxes", { templateID = "base" }), 503, "install the package")
-    daemon:stop()
   end)
 
   it("kills also what a bubblewrap that was killed too early leaves", function()
@@ -601,6 +606,7 @@ describe("stepboxd", function()
     file:close()
     engine.sh("chmod 755 " .. folder .. " " .. program)
     local daemon = engine.start { arguments = "--bwrap " .. program }
+    finally(function() daemon:stop() end)
     for _, victim in ipairs { "client", "engine" } do
       local handle = start_create(daemon)
       local below
@@ -614,12 +620,12 @@ describe("stepboxd", function()
         assert(engine.eventually(2, function() return not engine.is_alive(pid) end), pid .. " is left")
       end
     end
-    daemon:stop()
   end)
 
   for _, victim in ipairs { "engine", "watchdog", "agent", "bwrap" } do
     it("leaves nothing behind when its " .. victim .. " is killed", function()
       local daemon = engine.start()
+      finally(function() daemon:stop() end)
       for _ = 1, 3 do daemon:create() end
       local below = engine.descendants(daemon.pid)
       local parts = { engine = daemon.engine_pid, watchdog = daemon.pid }
@@ -639,13 +645,15 @@ describe("stepboxd", function()
         assert(engine.eventually(2, function() return not engine.is_alive(daemon.pid) end))
         assert.is_false(engine.exists(daemon.socket))
       end
-      daemon:stop()
     end)
   end
 
   it("leaves nothing behind when it is killed while sandboxes start", function()
+    local daemon
+    finally(function() daemon:stop() end)
     for delay = 0, 9 do
-      local daemon = engine.start()
+      if daemon then daemon:stop() end
+      daemon = engine.start()
       local handles = {}
       for i = 1, 4 do
         handles[i] = start_create(daemon)
@@ -657,7 +665,6 @@ describe("stepboxd", function()
       for _, pid in ipairs(below) do
         assert(engine.eventually(2, function() return not engine.is_alive(pid) end), pid .. " is left")
       end
-      daemon:stop()
     end
   end)
 end)

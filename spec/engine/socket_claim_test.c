@@ -62,9 +62,12 @@ static void the_first_serves_and_the_second_is_told(void **state) {
     int client = dial();
     assert_true(client >= 0);
     close(client);
-    close(first.listen_fd);
+    int copy = dup(first.listen_fd); /* as another process has it */
+    socket_claim_close(&first);
+    assert_int_equal(dial(), -1);
     socket_claim_withdraw(&first);
     assert_int_equal(access(path, F_OK), -1);
+    close(copy);
 }
 
 static void a_socket_that_nobody_serves_is_replaced(void **state) {
@@ -99,6 +102,14 @@ static void leaving_waits_for_nobody_and_loses_nobody(void **state) {
     assert_true(socket_claim_leave(&claim));
     assert_int_equal(claim.listen_fd, -1);
     assert_int_equal(access(path, F_OK), -1);
+    /* Where the socket has been removed, by whom ever, nobody can come. */
+    assert_int_equal(take(&claim), CLAIM_OURS);
+    assert_int_equal(unlink(path), 0);
+    assert_true(socket_claim_leave(&claim));
+    assert_int_equal(take(&claim), CLAIM_OURS);
+    assert_int_equal(unlink(path), 0);
+    assert_int_equal(rmdir(claim.directory), 0);
+    assert_true(socket_claim_leave(&claim));
 }
 
 static void a_directory_that_is_not_ours_alone_is_refused(void **state) {

@@ -37,8 +37,7 @@ struct running {
 static void give_up_socket(struct running *running) {
     if (!running->claim || running->claim->listen_fd < 0)
         return;
-    close(running->claim->listen_fd);
-    running->claim->listen_fd = -1;
+    socket_claim_close(running->claim);
     socket_claim_withdraw(running->claim);
 }
 

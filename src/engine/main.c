@@ -82,7 +82,7 @@ static int serve(const struct options *options, int report_fd) {
     if (watchdog_start(ours, tcp_fd, report_fd) < 0) {
         int saved = errno;
         if (ours) {
-            close(ours->listen_fd);
+            socket_claim_close(ours);
             socket_claim_withdraw(ours);
         }
         errno = saved;

@@ -163,36 +163,43 @@ claim_result socket_claim_take(socket_claim *claim, const char *path, char *mess
     return result;
 }
 
-bool socket_claim_leave(socket_claim *claim) {
-    int directory_fd = relock(claim->directory, 1);
-    if (directory_fd < 0)
+void socket_claim_close(struct socket_claim *claim) {
+    shutdown(claim->listen_fd,
+             SHUT_RDWR); /* a mere close would leave the watchdog's copy listening */
+    close(claim->listen_fd);
+    claim->listen_fd = -1;
+}
+
+/* With the lock held. Returns true when no client can come any more: the socket is not where they
+ * look for it. */
+static bool step_aside(const struct socket_claim *claim, const char *leaving) {
+    struct stat st;
+    if (lstat(claim->path, &st) < 0 || st.st_dev != claim->device || st.st_ino != claim->inode)
+        return true; /* somebody removed or replaced it */
+    if (rename(claim->path, leaving) < 0)
         return false;
+    /* One that looked it up just before gets a moment to show up. Whoever finds nothing and starts
+     * an engine waits for the lock that we hold. */
+    struct pollfd waiting = {.fd = claim->listen_fd, .events = POLLIN};
+    if (poll(&waiting, 1, 20) == 0)
+        return true;
+    rename(leaving, claim->path);
+    return false;
+}
+
+bool socket_claim_leave(struct socket_claim *claim) {
     char leaving[128];
     leaving_name(claim, leaving);
-    bool left = false;
-    struct stat st;
-    bool ours =
-        lstat(claim->path, &st) == 0 && st.st_dev == claim->device && st.st_ino == claim->inode;
-    if (!ours) {
-        /* Somebody removed or replaced it: no client can come any more. */
-        left = true;
-    } else if (rename(claim->path, leaving) == 0) {
-        /* No new client finds it now; one that looked it up just before gets a moment to show up.
-         * Whoever finds nothing and starts an engine waits for the lock that we hold. */
-        struct pollfd waiting = {.fd = claim->listen_fd, .events = POLLIN};
-        int n = poll(&waiting, 1, 20);
-        if (n == 0)
-            left = true;
-        else
-            rename(leaving, claim->path);
-    }
+    int directory_fd = relock(claim->directory, 1);
+    if (directory_fd < 0 && errno != ENOENT)
+        return false;
+    bool left = directory_fd < 0 || step_aside(claim, leaving);
     if (left) {
-        close(claim->listen_fd);
-        claim->listen_fd = -1;
-        if (ours)
-            unlink(leaving);
+        socket_claim_close(claim);
+        unlink(leaving);
     }
-    close(directory_fd);
+    if (directory_fd >= 0)
+        close(directory_fd);
     return left;
 }
 

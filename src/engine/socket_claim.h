@@ -35,8 +35,10 @@ claim_result socket_claim_take(socket_claim *claim, const char *path, char *mess
  * the lock. Takes up to 20 ms. */
 bool socket_claim_leave(socket_claim *claim);
 
-/* Unlinks the socket if it is still ours and nobody listens on it. Close every copy of listen_fd
- * before. */
+/* Stops listening, in every process that has a copy of listen_fd, and closes it. */
+void socket_claim_close(struct socket_claim *claim);
+
+/* Unlinks the socket if it is still ours and nobody listens on it: socket_claim_close() first. */
 void socket_claim_withdraw(const socket_claim *claim);
 
 #endif
