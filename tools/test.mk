@@ -9,7 +9,8 @@ UNIT_TESTS   := $(CORE_TESTS) $(COMMON_TESTS) $(ENGINE_TESTS) $(AGENT_TESTS)
 
 without_main = $(filter-out %/main.o,$(1))
 
-build_unit = @mkdir -p $(@D) && $(CC) $(CPPFLAGS) $(CFLAGS) -Isrc/core -Isrc/common -Isrc/engine -Isrc/agent \
+# A room's own headers come first: some rooms have headers of the same name.
+build_unit = @mkdir -p $(@D) && $(CC) $(CPPFLAGS) $(CFLAGS) -Isrc/$(notdir $(@D)) -Isrc/core -Isrc/common \
 	$(call pc,cflags,$(CORE_PC) $(SERVER_PC)) $(LDFLAGS) -o $@ $(filter %.c %.o %.a,$^) \
 	$(call pc,libs,cmocka) $(call pc,libs,$(CORE_PC)) $(SERVER_LIBS)
 
