@@ -45,9 +45,9 @@ describe("a box", function()
 
   it("that expired is not found", function()
     local box = create { timeout = 1 }
-    assert(box:step "1")
     sandbox.sleep(1.5)
     assert.equal("not_found", select(3, box:step "1"))
+    assert.equal("not_found", select(3, box:kill()))
   end)
 
   it("that is killed during a step ends the step as sandbox_lost, with what had arrived", function()
@@ -58,6 +58,25 @@ describe("a box", function()
     assert.is_nil(value)
     assert.equal("sandbox_lost", code)
     assert.equal("on\n", partial.stdout)
+  end)
+
+  it("whose agent is killed by SIGKILL is lost, and leaves no process", function()
+    local box = create()
+    local function processes()
+      return sandbox.sh("grep -l -s -a " .. box.id .. " /proc/[0-9]*/environ; true")
+    end
+    assert(box:step "import subprocess\nchild = subprocess.Popen(['sleep', '100'])")
+    local agent
+    for pid in processes():gmatch "/proc/(%d+)/" do
+      if sandbox.read("/proc/" .. pid .. "/comm") == "stepbox-agent\n" then agent = pid end
+    end
+    if not agent then return pending "only root sees the processes of a sandbox" end
+    local _, _, code = box:step("print('on', flush=True)\nimport time; time.sleep(30)", {
+      on_stdout = function() os.execute("kill -9 " .. agent) end,
+    })
+    assert.equal("sandbox_lost", code)
+    sandbox.assert_gone(box.id)
+    assert(sandbox.eventually(2, function() return processes() == "" end), processes())
   end)
 
   it("gives up its sandbox, which another handle finds again with its state", function()
