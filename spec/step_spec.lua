@@ -215,6 +215,13 @@ _ = subprocess.run(["echo", "child"])
     assert.is_true(execution.restarted)
   end)
 
+  it("comes through after one with heavy output, every time", function()
+    for i = 1, 25 do
+      assert.equal(5000001, #assert(box:step "print('z' * 5000000)").stdout)
+      assert.equal(tostring(i), assert(box:step(tostring(i), { timeout = 5 })).text)
+    end
+  end)
+
   it("carries any text there and back", function()
     local code = "s = '''\u{e9}\u{1F600}\t\\\\'''\nprint(s, end='')"
     assert.equal("\u{e9}\u{1F600}\t\\", assert(box:step(code)).stdout)

@@ -71,10 +71,24 @@ local function run(name, command)
   end
 end
 
--- Processes of ours that belong to this run: their environment or arguments name its folder.
-local function left_over(folder)
-  return capture("for d in /proc/[0-9]*; do c=$(cat $d/comm 2>/dev/null); case $c in stepbox*|bwrap) "
-    .. "grep -qs -- '" .. folder .. "' $d/cmdline $d/environ && echo \"$c ${d#/proc/}\";; esac; done")
+-- The processes of engines and sandboxes: process id -> name.
+local function processes()
+  local found = {}
+  for line in capture("grep -H -s -E '^(stepbox|bwrap)' /proc/[0-9]*/comm"):gmatch "[^\n]+" do
+    local pid, name = line:match "^/proc/(%d+)/comm:(.*)$"
+    found[pid] = name
+  end
+  return found
+end
+
+-- Those that this run has left.
+local before = processes()
+local function left_over()
+  local rest = {}
+  for pid, name in pairs(processes()) do
+    if not before[pid] then rest[#rest + 1] = name .. " " .. pid end
+  end
+  return table.concat(rest, "\n")
 end
 
 local folder = capture "mktemp -d /tmp/sbt.XXXXXX"
@@ -106,9 +120,9 @@ end
 
 -- The engine leaves by itself a while after its last use; here it is asked to, and then nothing may be left.
 os.execute("sleep 0.5")
-for pid in left_over(folder):gmatch "stepboxd (%d+)" do os.execute("kill " .. pid) end
+for pid in left_over():gmatch "stepboxd (%d+)" do os.execute("kill " .. pid) end
 os.execute("sleep 1.5")
-local rest = left_over(folder) .. capture("find " .. folder .. " -type s")
+local rest = left_over() .. capture("find " .. folder .. " -type s")
 if rest ~= "" then
   print("left over after the tests:\n" .. rest)
   add(0, 1, 0)

@@ -68,6 +68,9 @@ static void finish_current(struct context *context) {
     struct step *step = context->current;
     context->current = NULL;
     output_pieces_end(&context->pieces);
+    /* Its reader may have lagged; nobody else would let the runner go on. */
+    if (context->runner)
+        runner_hold(context->runner, false);
     step_finish(step);
 }
 

@@ -10,7 +10,7 @@
 
 #include <stddef.h>
 
-#define PAYLOAD_AGENT "/opt/stepbox/agent"
+#define PAYLOAD_AGENT "/opt/stepbox/stepbox-agent"
 
 typedef struct payload_file {
     char *path; /* in the sandbox */
