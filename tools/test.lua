@@ -71,12 +71,12 @@ local function run(name, command)
   end
 end
 
--- The processes of engines and sandboxes: process id -> name.
+-- The processes of engines and sandboxes: process id -> name. Zombies are init's business.
 local function processes()
   local found = {}
-  for line in capture("grep -H -s -E '^(stepbox|bwrap)' /proc/[0-9]*/comm"):gmatch "[^\n]+" do
-    local pid, name = line:match "^/proc/(%d+)/comm:(.*)$"
-    found[pid] = name
+  for line in capture("grep -h -s -E '[(](stepbox|bwrap)' /proc/[0-9]*/stat"):gmatch "[^\n]+" do
+    local pid, name, state = line:match "^(%d+) %((.-)%) (%a)"
+    if state ~= "Z" then found[pid] = name end
   end
   return found
 end

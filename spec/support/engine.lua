@@ -2,45 +2,19 @@
 --- is left over.
 
 local cjson = require "cjson"
+local assert = require "luassert"
 local curl = require "spec.support.curl"
+local host = require "spec.support.host"
 
-local M = {}
+local M = {
+  sh = host.sh,
+  eventually = host.eventually,
+  temporary = host.temporary,
+  read = host.read,
+}
 
 local build = os.getenv "STEPBOX_BUILD" or "build"
 M.program = os.getenv "STEPBOX_ENGINE" or build .. "/bin/stepboxd"
-
---- Runs a shell command; returns its output (both streams) and exit status.
-function M.sh(command)
-  local pipe = assert(io.popen("( " .. command .. "\n) 2>&1", "r"))
-  local output = pipe:read "a"
-  local _, kind, status = pipe:close()
-  return output, kind == "exit" and status or 128 + status
-end
-
---- Waits until fn() is true, at most `seconds` on a clock that only counts forward; returns its last value.
-function M.eventually(seconds, fn)
-  local function now()
-    local file = assert(io.open "/proc/uptime")
-    local value = file:read "n"
-    file:close()
-    return value
-  end
-  local deadline = now() + seconds
-  while true do
-    local value = fn()
-    if value or now() > deadline then return value end
-    os.execute "sleep 0.02"
-  end
-end
-
-function M.temporary() return (M.sh "mktemp -d /tmp/stepbox-spec.XXXXXX"):gsub("%s+$", "") end
-
-function M.read(path)
-  local file = io.open(path, "rb")
-  local content = file and file:read "a" or ""
-  if file then file:close() end
-  return content
-end
 
 function M.exists(path) return select(2, M.sh("test -e " .. curl.quote(path))) == 0 end
 
@@ -67,6 +41,23 @@ function M.descendants(pid)
   end
   add(pid)
   return found
+end
+
+--- The answer is an error of the control plane that mentions `text`.
+function M.assert_error(answer, status, text)
+  assert.equal(status, answer.status, answer.body)
+  assert.equal(status, answer.json.code)
+  assert(answer.json.message:find(text, 1, true), answer.json.message .. " does not mention " .. text)
+end
+
+--- Starts making a sandbox, in a curl process of its own.
+function M.start_create(daemon)
+  return curl.start {
+    socket = daemon.socket,
+    url = "http://localhost/v2/sandboxes",
+    method = "POST",
+    body = '{"templateID":"base"}',
+  }
 end
 
 local Engine = {}

@@ -1,0 +1,44 @@
+--- The machine that the specs run on: files, shell commands, time.
+
+local M = {}
+
+--- The content of a file; "" when it cannot be read.
+function M.read(path)
+  local file = io.open(path, "rb")
+  local content = file and file:read "a" or ""
+  if file then file:close() end
+  return content
+end
+
+function M.write(path, content)
+  local file = assert(io.open(path, "wb"))
+  file:write(content)
+  file:close()
+end
+
+--- Runs a shell command; returns its output (both streams) and exit status.
+function M.sh(command)
+  local pipe = assert(io.popen("( " .. command .. "\n) 2>&1", "r"))
+  local output = pipe:read "a"
+  local _, kind, status = pipe:close()
+  return output, kind == "exit" and status or 128 + status
+end
+
+--- Seconds on a clock that only counts forward.
+function M.now() return tonumber(M.read("/proc/uptime"):match "^[%d.]+") end
+
+function M.sleep(seconds) os.execute("sleep " .. seconds) end
+
+--- Waits until fn() is true, at most `seconds`; returns its last value.
+function M.eventually(seconds, fn)
+  local deadline = M.now() + seconds
+  while true do
+    local value = fn()
+    if value or M.now() > deadline then return value end
+    M.sleep(0.02)
+  end
+end
+
+function M.temporary() return (M.sh "mktemp -d /tmp/stepbox-spec.XXXXXX"):gsub("%s+$", "") end
+
+return M
