@@ -90,18 +90,20 @@ class RunnerProcess:
             # As in the agent, the pipes are never read before the lines that came earlier.
             remaining = deadline - time.monotonic()
             if remaining <= 0:
-                raise AssertionError("no such event in time; got %r" % self._joined())
+                raise AssertionError("no such event in time; got %.2000r" % self._joined())
             ready = [descriptor for descriptor, _ in poll.poll(remaining * 1000)]
             if self.socket.fileno() in ready:
                 if self._read_lines(until):
                     return self._joined()
             else:
                 self._drain()
+                if self.events and until(self.events[-1]):
+                    return self._joined()
 
     def _read_lines(self, until):
         chunk = self.socket.recv(1 << 20)
         if not chunk:
-            raise AssertionError("the runner is gone; got %r" % self._joined())
+            raise AssertionError("the runner is gone; got %.2000r" % self._joined())
         self.received += chunk
         *lines, self.received = self.received.split(b"\n")
         for line in lines:

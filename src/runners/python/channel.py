@@ -17,6 +17,8 @@ from stepbox_runner.formats import encode_line
 # Above what a program that closes "all" descriptors from 3 up to some round number usually hits.
 HIGHEST_WANTED = 1000
 
+_decode = json.JSONDecoder().decode  # bound now: the code may rebind json.loads
+
 
 def move_high(descriptor):
     """A close-on-exec copy of the descriptor on a number that code does not hit by chance."""
@@ -40,8 +42,6 @@ class Channel:
         self._lock = threading.RLock()
         self._pid = os.getpid()
         self._in_step = False
-        self._drains_sent = 0
-        self._drains_answered = 0
         # Who wrote last: a stream, or None after an event. Read by the streams without the lock.
         self.writer = None
         os.register_at_fork(after_in_child=self._leave_to_parent)
@@ -106,22 +106,22 @@ class Channel:
             self.writer = stream
 
     def _drain(self):
-        # Counted, because a signal handler of the code may print while this very thread waits.
-        self._drains_sent += 1
-        ticket = self._drains_sent
         self._socket.sendall(b'{"type": "drain"}\n')
-        while self._drains_answered < ticket:
+        while True:
             line = self._next_line()
             if line is None:
                 try:
                     self._fill()
                 except AgentGone:
                     return  # the main thread finds the same when it asks for the next request
-            elif json.loads(line).get("type") == "drained":
-                self._drains_answered += 1
+            elif _decode(line.decode()).get("type") == "drained":
+                return
 
     def _fill(self):
-        chunk = self._socket.recv(65536)
+        try:
+            chunk = self._socket.recv(65536)
+        except ConnectionError:
+            chunk = b""
         if not chunk:
             raise AgentGone()
         self._received += chunk
@@ -144,20 +144,17 @@ class Channel:
         poll.register(self._socket, select.POLLIN)
         return bool(poll.poll(0))
 
-    def request(self, wait_readable):
-        """The next request, or None when the agent has closed its end."""
-        while True:
-            line = self._next_line()
-            if line is None:
-                wait_readable(self._socket)
-                self._interrupts.start()
-                try:
-                    self._fill()
-                except (AgentGone, ConnectionError):
-                    return None
-                continue
-            message = json.loads(line)
-            if message.get("type") == "run":
-                self._interrupts.start()
-                return message
-            self._interrupts.disarm()
+    def has_line(self):
+        return b"\n" in self._received
+
+    def receive(self):
+        """The next request; None when what has come so far is none. Raises AgentGone at the end."""
+        self._interrupts.start()
+        if not self.has_line():
+            self._fill()
+        line = self._next_line()
+        message = {} if line is None else _decode(line.decode())
+        if message.get("type") == "run":
+            return message
+        self._interrupts.disarm()
+        return None

@@ -1,8 +1,6 @@
 """Shell commands that the code runs in the foreground: `!command`, `%system`, os.system().
 
-Both run in the runner's process group, so that they end with it, and both can be interrupted:
-SIGINT goes to the runner alone, and the runner passes it on to the command and what it started.
-Servers from earlier steps are left alone.
+Both run in the runner's process group, so that they end with it, and can be interrupted.
 """
 
 import codecs
@@ -17,40 +15,21 @@ import sys
 import termios
 import time
 
+from stepbox_runner.processes import descendants, kill_all
+
 TERMINAL_SIZE = struct.pack("HHHH", 24, 80, 0, 0)  # rows, columns, and no pixels
 AFTER_EXIT = 0.05  # seconds to wait for the last output when a grandchild holds the terminal
 GRACE = 2.0  # seconds that an interrupted command has to end
 
 
-def _family(pid):
-    """The process and its descendants."""
-    family = [pid]
-    for parent in family:
-        try:
-            with open("/proc/%d/task/%d/children" % (parent, parent)) as children:
-                family.extend(int(child) for child in children.read().split())
-        except OSError:
-            pass
-    return family
-
-
-def _signal_all(pids, number):
-    for pid in pids:
-        try:
-            os.kill(pid, number)
-        except OSError:
-            pass
-
-
 def _end(pid, has_ended):
-    """Interrupt a command; kill what is left of it after the grace time."""
-    family = _family(pid)
-    _signal_all(family, signal.SIGINT)
+    """The command has been interrupted with the step; kill what is left after the grace time."""
+    family = [pid] + descendants(pid)
     deadline = time.monotonic() + GRACE
     while not has_ended() and time.monotonic() < deadline:
         time.sleep(0.01)
     if not has_ended():
-        _signal_all(family, signal.SIGKILL)
+        kill_all(family)
 
 
 def system(command):

@@ -72,7 +72,9 @@ class ContextLoop:
 
     def wait_readable(self, source):
         """Turn the loop until the socket has something to read."""
-        while True:
+        poll = select.poll()
+        poll.register(source, select.POLLIN)
+        while not poll.poll(0):
             try:
                 loop = self.loop()
                 loop.add_reader(source, loop.stop)
@@ -80,11 +82,7 @@ class ContextLoop:
                     loop.run_forever()
                 finally:
                     loop.remove_reader(source)
-            except (KeyboardInterrupt, SystemExit):
-                pass  # of a background task
             except Exception:
                 self._loop = None  # the code broke it; tasks are lost, the context is not
-            poll = select.poll()
-            poll.register(source, select.POLLIN)
-            if poll.poll(0):
-                return
+            except BaseException:
+                pass  # of a background task

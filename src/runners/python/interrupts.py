@@ -5,8 +5,15 @@ import contextlib
 import os
 import signal
 import threading
+import time
+
+from stepbox_runner.processes import interrupt_started_since, own_descendants
+
+LATE = 0.02  # seconds that an interrupt may be under way
 
 _RUN_HANDLE = asyncio.Handle._run.__code__
+_install_handler = signal.signal
+_installed_handler = signal.getsignal
 
 
 def _in_callback(frame):
@@ -19,7 +26,7 @@ def _in_callback(frame):
 
 
 class Interrupts:
-    """Three states: idle, starting (a request is being taken), running (the code runs)."""
+    """Three states: idle; starting, from the arrival of a request; running, while its code runs."""
 
     def __init__(self):
         self._pid = None
@@ -28,16 +35,31 @@ class Interrupts:
         self._pending = False
         self._cancel = None
         self._has_request = None
+        self._ended = 0.0
+        self._processes = ()
+        self._in_code_again = lambda: None
 
     def install(self, has_request):
         self._pid = os.getpid()
         self._has_request = has_request
         self.reinstall()
 
+    def on_code(self, function):
+        """Have a function called whenever the code begins to run, or goes on."""
+        self._in_code_again = function
+
     def reinstall(self):
         """Take SIGINT back in case the code of a step put its own handler in place."""
-        if signal.getsignal(signal.SIGINT) != self._on_signal:
-            signal.signal(signal.SIGINT, self._on_signal)
+        if _installed_handler(signal.SIGINT) != self._on_signal:
+            _install_handler(signal.SIGINT, self._on_signal)
+
+    def in_code(self, frame):
+        """Whether a signal handler that raises would raise in the code, not in the runner."""
+        if os.getpid() != self._pid:
+            return True
+        if self._state == "running":
+            return not self._held
+        return _in_callback(frame)
 
     def _on_signal(self, _signum, frame):
         if os.getpid() != self._pid:
@@ -50,21 +72,34 @@ class Interrupts:
         elif self._state == "starting":
             self._pending = True
         else:
-            # The agent has sent a request that is not taken yet: the interrupt is for that one.
-            self._pending = self._has_request()
+            self._pending = self._is_for_waiting_request()
             if _in_callback(frame):
                 raise KeyboardInterrupt  # a background task hogs the loop between two steps
 
+    def _is_for_waiting_request(self):
+        """Whether the agent meant a request that it has sent and we have not taken yet.
+
+        One that comes right after the end of a step was on its way when that step ended.
+        """
+        return time.monotonic() - self._ended > LATE and self._has_request()
+
     def _interrupt(self, frame):
+        interrupt_started_since(self._processes)
         # While the loop sleeps there is no frame of the code's to raise in: cancel what it awaits.
         if self._cancel is not None and not _in_callback(frame):
             self._cancel()
         else:
             raise KeyboardInterrupt
 
+    def _go_on(self):
+        if self._pending:
+            self._pending = False
+            raise KeyboardInterrupt
+        self._in_code_again()
+
     @contextlib.contextmanager
     def held(self):
-        """No interrupt inside; one that comes is raised on the way out. For any thread."""
+        """Nothing raises inside; what comes is raised on the way out. For any thread."""
         if threading.current_thread() is not threading.main_thread():
             yield
             return
@@ -73,9 +108,8 @@ class Interrupts:
             yield
         finally:
             self._held -= 1
-        if self._pending and self._state == "running" and not self._held:
-            self._pending = False
-            raise KeyboardInterrupt
+        if self._state == "running" and not self._held:
+            self._go_on()
 
     @contextlib.contextmanager
     def cancelling(self, cancel):
@@ -91,16 +125,17 @@ class Interrupts:
         self._state = "starting"
 
     def arm(self):
-        """From here on the code of the step runs. Raises if the interrupt came before."""
-        self._state = "running"
-        if self._pending:
-            self._pending = False
-            raise KeyboardInterrupt
+        """The code of the step runs now. Raises if an interrupt came before."""
+        if self._state != "running":
+            self._processes = own_descendants()
+            self._state = "running"
+        self._go_on()
 
     def disarm(self):
         while self._state != "idle":
             try:
                 self._state = "idle"
-            except KeyboardInterrupt:
-                pass  # it came before the assignment: the code has ended, nothing to interrupt
+            except BaseException:
+                pass  # a signal came before the assignment: the code has ended, it is too late
         self._pending = False
+        self._ended = time.monotonic()

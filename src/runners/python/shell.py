@@ -44,6 +44,7 @@ class Shell(interactiveshell.InteractiveShell):
     display_page = Bool(False)
     channel = Any()
     context_loop = Any()
+    before_code = Any()
 
     def init_ipython_dir(self, ipython_dir):
         """Setting the directory would make it."""
@@ -64,6 +65,11 @@ class Shell(interactiveshell.InteractiveShell):
     def init_display_formatter(self):
         super().init_display_formatter()
         display.add_formatters(self.display_formatter)
+
+    async def run_code(self, code_obj, result=None, *, async_=False):
+        # Not earlier: IPython takes what is raised in its own preparations, and goes on.
+        self.before_code()
+        return await super().run_code(code_obj, result, async_=async_)
 
     def ask_exit(self):
         """exit() and quit(): the step ends as usual, and the runner after it."""

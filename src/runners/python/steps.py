@@ -2,44 +2,65 @@
 
 import atexit
 import builtins
+import contextlib
 import os
 import sys
 import traceback
 
 from stepbox_runner import commands, pictures, stdin
-from stepbox_runner.channel import Channel
+from stepbox_runner.code_signals import CodeSignals
+from stepbox_runner.channel import AgentGone, Channel
 from stepbox_runner.environ import step_environment
 from stepbox_runner.event_loop import ContextLoop
 from stepbox_runner.interrupts import Interrupts
 from stepbox_runner.streams import StandardStreams
 
+_builtins = vars(builtins)
+_at_start = dict(_builtins)
+
+
+def _restore_builtins():
+    """Put back what the code deleted from builtins, with no use of a builtin."""
+    for name in _at_start:
+        if name not in _builtins:
+            _builtins[name] = _at_start[name]
+
 
 class Runner:
     def __init__(self, shell):
         self._shell = shell
-        self._builtins = dict(vars(builtins))
 
     def serve(self, descriptor):
         shell = self._shell
         self._interrupts = Interrupts()
         self._channel = shell.channel = Channel(descriptor, self._interrupts)
         self._interrupts.install(self._channel.has_request)
+        CodeSignals(self._interrupts).install()
         self._loop = shell.context_loop = ContextLoop(self._interrupts)
         shell.loop_runner = self._loop.run
+        shell.before_code = self._interrupts.arm
         self._streams = StandardStreams(self._channel)
         stdin.install()
         commands.install()
         pictures.install()
         os.environ.setdefault("MPLBACKEND", "module://matplotlib_inline.backend_inline")
-        shell.history_manager.dir_hist[:] = [os.getcwd()]
+        with contextlib.suppress(OSError):  # a working directory that is gone
+            shell.history_manager.dir_hist[:] = [os.getcwd()]
 
         self._channel.send({"type": "ready"})
-        while not shell.exit_requested:
-            request = self._channel.request(self._loop.wait_readable)
-            if request is None:
-                break
-            self._step(request["code"], request.get("env") or {})
+        self._take_steps()
         self._leave()
+
+    def _take_steps(self):
+        while not self._shell.exit_requested:
+            if not self._channel.has_line():
+                self._loop.wait_readable(self._channel)
+            try:
+                request = self._channel.receive()
+            except AgentGone:
+                break
+            if request is not None:
+                self._step(request["code"], request.get("env") or {})
 
     def _step(self, code, variables):
         shell = self._shell
@@ -53,10 +74,8 @@ class Runner:
             with step_environment(variables):
                 self._run(code)
         except BaseException as error:  # whatever gets out of IPython, or an impossible variable
+            self._settle()
             failure = error
-        self._interrupts.disarm()
-        self._interrupts.reinstall()
-        self._restore_builtins()
         if not self._channel.is_ours():
             self._leave_child(failure)
         if failure is not None:
@@ -73,17 +92,16 @@ class Runner:
 
     def _run(self, code):
         try:
-            self._interrupts.arm()
             result = self._shell.run_cell(code, store_history=True)
         finally:
-            self._interrupts.disarm()
+            self._settle()
         self._shell.report_unshown(result)
 
-    def _restore_builtins(self):
-        """Put back what the code deleted from builtins: nothing works without len()."""
-        if not self._builtins.keys() <= vars(builtins).keys():
-            for name in self._builtins.keys() - vars(builtins).keys():
-                setattr(builtins, name, self._builtins[name])
+    def _settle(self):
+        """The code has ended. Called again when one of its signal handlers raised in here."""
+        self._interrupts.disarm()
+        _restore_builtins()
+        self._interrupts.reinstall()
 
     def _flush(self):
         """The code may have put buffered streams of its own in place."""
@@ -105,4 +123,4 @@ class Runner:
     def _leave_child(self, failure):
         """A process that the code forked came out at the end of the cell: it has no next step."""
         self._flush()
-        os._exit(1 if failure is not None or self._shell.has_reported_error else 0)
+        os._exit(0 if failure is None and self._shell.last_execution_succeeded else 1)

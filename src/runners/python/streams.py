@@ -5,7 +5,9 @@ from one stream to the other, the channel first has the agent read both pipes em
 order of the pieces is kept across the two.
 """
 
+import builtins
 import codecs
+import functools
 import io
 import os
 import select
@@ -103,11 +105,27 @@ class Output(io.TextIOWrapper):
         """The descriptor is the context's, not the code's."""
 
 
+_print = builtins.print
+
+
+@functools.wraps(_print)
+def _print_at_once(*values, sep=" ", end="\n", file=None, flush=False):
+    """print() in one write, so that the lines of several threads stay whole."""
+    stream = sys.stdout if file is None else file
+    if type(stream) is not Output or type(sep) is not str or type(end) is not str:
+        _print(*values, sep=sep, end=end, file=file, flush=flush)
+    elif len(values) == 1:
+        stream.write(str(values[0]) + end)
+    else:
+        stream.write(sep.join([str(value) for value in values]) + end)
+
+
 class StandardStreams:
     """Puts both streams in place, and the descriptors back when code has closed them."""
 
     def __init__(self, channel):
         codecs.register_error(ERRORS, _replace_surrogates)
+        builtins.print = _print_at_once
         self._kept = {1: move_high(1), 2: move_high(2)}
         sys.stdout = sys.__stdout__ = Output(Sink(channel, 1, "<stdout>"))
         sys.stderr = sys.__stderr__ = Output(Sink(channel, 2, "<stderr>"))
