@@ -73,5 +73,6 @@ def add_formatters(display_formatter):
         formatters["application/json"].for_type(kind, _json_form)
     data = DataFormatter(parent=display_formatter)
     formatters["e2b/data"] = data
-    data.for_type_by_name("pandas.core.frame", "DataFrame", _columns)
+    for module in ("pandas.core.frame", "pandas"):  # where versions before 3, and from 3 on, say
+        data.for_type_by_name(module, "DataFrame", _columns)
     formatters["image/jpeg"].for_type_by_name("PIL.Image", "Image", _jpeg)

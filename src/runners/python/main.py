@@ -12,6 +12,7 @@ import sys
 import types
 
 PACKAGE = "stepbox_runner"
+RECURSION_LIMIT = 3000  # what code finds in Jupyter's kernel, which has it from jedi
 
 
 def prepare():
@@ -24,6 +25,7 @@ def prepare():
     package.__path__ = [home]
     sys.modules[PACKAGE] = package
     sys.argv[:] = [""]
+    sys.setrecursionlimit(RECURSION_LIMIT)
 
     keep, sys.dont_write_bytecode = sys.dont_write_bytecode, True
     try:

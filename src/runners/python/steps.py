@@ -65,7 +65,7 @@ class Runner:
     def _step(self, code, variables):
         shell = self._shell
         count = shell.execution_count
-        self._streams.reopen_closed()
+        self._streams.repair()
         self._loop.begin_step()
         shell.has_reported_error = False
         self._channel.begin_step({"type": "number_of_executions", "execution_count": count})

@@ -121,18 +121,22 @@ def _print_at_once(*values, sep=" ", end="\n", file=None, flush=False):
 
 
 class StandardStreams:
-    """Puts both streams in place, and the descriptors back when code has closed them."""
+    """Puts both streams in place, and back when a step has left nothing usable there."""
 
     def __init__(self, channel):
         codecs.register_error(ERRORS, _replace_surrogates)
         builtins.print = _print_at_once
         self._kept = {1: move_high(1), 2: move_high(2)}
-        sys.stdout = sys.__stdout__ = Output(Sink(channel, 1, "<stdout>"))
-        sys.stderr = sys.__stderr__ = Output(Sink(channel, 2, "<stderr>"))
+        self._stdout = sys.stdout = sys.__stdout__ = Output(Sink(channel, 1, "<stdout>"))
+        self._stderr = sys.stderr = sys.__stderr__ = Output(Sink(channel, 2, "<stderr>"))
 
-    def reopen_closed(self):
+    def repair(self):
         for descriptor, kept in self._kept.items():
             try:
                 os.fstat(descriptor)
             except OSError:
                 os.dup2(kept, descriptor)
+        if not hasattr(sys.stdout, "write"):
+            sys.stdout = self._stdout
+        if not hasattr(sys.stderr, "write"):
+            sys.stderr = self._stderr
