@@ -51,7 +51,8 @@ function M.start(...)
     end
     words[i] = arguments(request, path)
   end
-  local pipe = assert(io.popen("echo $$; exec curl " .. table.concat(words, " --next ") .. " 2>&1", "r"))
+  local command = table.concat(words, " --next ")
+  local pipe = assert(io.popen("unset LD_PRELOAD; echo $$; exec curl " .. command .. " 2>&1", "r"))
   local handle = { pid = tonumber(pipe:read "l") }
   function handle.finish()
     local text = pipe:read "a"

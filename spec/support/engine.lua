@@ -74,7 +74,7 @@ function M.start(options)
   local report = self.folder .. "/report"
   local command = ("%s exec %s %s --log-level info --ready-fd 3 %s >%s 2>&1 3>%s"):format(
     options.environment or "", M.program, socket, options.arguments or "", self.log, report)
-  local pipe = assert(io.popen("( " .. command .. " ) & echo $!", "r"))
+  local pipe = assert(io.popen("( unset LD_PRELOAD; " .. command .. " ) & echo $!", "r"))
   self.pid = tonumber(pipe:read "l") -- the watchdog: the engine is its child
   pipe:close()
   if not M.eventually(10, function() return M.read(report):find "\n" end) or M.read(report) ~= "ready\n" then

@@ -16,9 +16,10 @@ function M.write(path, content)
   file:close()
 end
 
---- Runs a shell command; returns its output (both streams) and exit status.
+--- Runs a shell command; returns its output (both streams) and exit status. The sanitizer that the specs'
+--- own interpreter may have been started with is not for others.
 function M.sh(command)
-  local pipe = assert(io.popen("( " .. command .. "\n) 2>&1", "r"))
+  local pipe = assert(io.popen("( unset LD_PRELOAD\n" .. command .. "\n) 2>&1", "r"))
   local output = pipe:read "a"
   local _, kind, status = pipe:close()
   return output, kind == "exit" and status or 128 + status

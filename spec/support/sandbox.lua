@@ -24,7 +24,7 @@ end
 
 --- Starts a shell command in the background; returns its process id.
 function M.background(command, log)
-  local pipe = assert(io.popen("exec 3>&1; ( " .. command .. " ) >" .. (log or "/dev/null")
+  local pipe = assert(io.popen("unset LD_PRELOAD; exec 3>&1; ( " .. command .. " ) >" .. (log or "/dev/null")
     .. " 2>&1 3>&- & echo $! >&3", "r"))
   local pid = tonumber(pipe:read "l")
   pipe:close()
