@@ -114,7 +114,7 @@ local suites = {
     run("spec/runners", env .. discover)
   end,
   conformance = function()
-    local replay = "/usr/bin/python3 spec/conformance/replay.py "
+    local replay = "/usr/bin/python3 spec/conformance/replay.py --agent "
     run("spec/conformance", env .. replay .. build .. "/bin/stepbox-agent")
   end,
   specs = function() run("specs", env .. "busted " .. (os.getenv "BUSTED_ARGS" or "")) end,
