@@ -68,10 +68,12 @@ lint: ## check the format of the C sources and the Lua code
 	clang-format --dry-run -Werror $(wildcard src/*/*.[ch] spec/*/*.[ch] examples/*.c)
 	luacheck -q .
 	$(LUA) tools/reference.lua --check
+	$(LUA) tools/differences.lua --check
 
 .PHONY: docs
-docs: ## make docs/reference.md from the annotations
+docs: ## make the pages that are made: docs/reference.md, docs/differences.md
 	$(LUA) tools/reference.lua > docs/reference.md
+	$(LUA) tools/differences.lua > docs/differences.md
 
 .PHONY: bench
 bench: all ## measure the local engine
