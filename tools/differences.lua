@@ -25,7 +25,7 @@ table.sort(reasons)
 local out = {
   "# Where step answers differ from the recorded server on purpose\n",
   "Made from `spec/conformance/differences.json` by `make docs`. The names are the recorded requests in",
-  "`spec/conformance/events/`; every other recording is answered alike, and each answer here is checked too.\n",
+  "`spec/conformance/events/`. Every other recording is answered alike; each answer here is checked too.\n",
 }
 for _, reason in ipairs(reasons) do
   table.sort(by_reason[reason])

@@ -65,10 +65,11 @@ valgrind: $(CORE_TESTS) ## the core's unit tests under valgrind
 .PHONY: lint
 lint: ## check the format of the C sources and the Lua code
 	@tools/bootstrap test
-	clang-format --dry-run -Werror $(wildcard src/*/*.[ch] spec/*/*.[ch] examples/*.c)
-	luacheck -q .
-	$(LUA) tools/reference.lua --check
-	$(LUA) tools/differences.lua --check
+	@echo "clang-format, luacheck, generated pages"
+	@clang-format --dry-run -Werror $(wildcard src/*/*.[ch] spec/*/*.[ch] examples/*.c)
+	@luacheck -q .
+	@$(LUA) tools/reference.lua --check
+	@$(LUA) tools/differences.lua --check
 
 .PHONY: docs
 docs: ## make the pages that are made: docs/reference.md, docs/differences.md
