@@ -36,7 +36,10 @@ class Errors(unittest.TestCase):
             ("return 5", "'return' outside function (2826953615.py, line 1)"),
             (
                 "def f():\nreturn 1",
-                "expected an indented block after function definition on line 1 (341325504.py, line 2)",
+                (
+                    "expected an indented block after function definition on line 1 (341325504.py,"
+                    " line 2)"
+                ),
             ),
         ):
             error = self.error(code)
@@ -67,7 +70,10 @@ class Errors(unittest.TestCase):
         events = self.runner.step("%nosuchmagic")
         self.assertEqual(
             events[1],
-            {"type": "stderr", "text": "UsageError: Line magic function `%nosuchmagic` not found.\n"},
+            {
+                "type": "stderr",
+                "text": "UsageError: Line magic function `%nosuchmagic` not found.\n",
+            },
         )
         self.assertEqual(
             events[2],
@@ -96,7 +102,9 @@ class Errors(unittest.TestCase):
         )
 
     def test_exception_groups_and_chains(self):
-        error = self.error("try:\n    {}['k']\nexcept KeyError as e:\n    raise ValueError('w') from e")
+        error = self.error(
+            "try:\n    {}['k']\nexcept KeyError as e:\n    raise ValueError('w') from e"
+        )
         self.assertIn("direct cause of the following exception", error["traceback"])
 
     def test_every_step_counts(self):
@@ -156,6 +164,16 @@ class Exit(unittest.TestCase):
         self.assertEqual(runner.process.wait(5), 0)
         runner.close()
 
+    def test_it_leaves_when_the_agent_goes_during_a_step(self):
+        runner = RunnerProcess()
+        runner.start(
+            "import threading, time\nthreading.Thread(target=time.sleep, args=(60,)).start()\n"
+            "time.sleep(0.3)\nprint('x')\ndisplay(1)"
+        )
+        runner.socket.close()
+        self.assertEqual(runner.process.wait(5), 0)
+        runner.close()
+
 
 class Environment(unittest.TestCase):
     @classmethod
@@ -170,18 +188,32 @@ class Environment(unittest.TestCase):
         return self.runner.step("import os\n" + code, env)[1].get("text")
 
     def test_values_are_data(self):
-        for value in ("it's", 'say "hi"', "a\nb", "a\\", "a\\nb\\x41", "'; print('no'); '", "", "\u2603"):
+        for value in (
+            "it's",
+            'say "hi"',
+            "a\nb",
+            "a\\",
+            "a\\nb\\x41",
+            "'; print('no'); '",
+            "",
+            "\u2603",
+        ):
             self.assertEqual(self.text("print(os.environ['A'])", {"A": value}), value + "\n")
             self.assertEqual(
-                self.text("print(os.popen('printf %s. \"$A\"').read())", {"A": value}), value + ".\n"
+                self.text("print(os.popen('printf %s. \"$A\"').read())", {"A": value}),
+                value + ".\n",
             )
 
     def test_they_last_one_step(self):
-        self.assertEqual(self.text("os.environ['A'] + os.environ['KEPT']", {"A": "1", "KEPT": "2"}), "12")
+        self.assertEqual(
+            self.text("os.environ['A'] + os.environ['KEPT']", {"A": "1", "KEPT": "2"}), "12"
+        )
         self.assertEqual(self.text("str(os.environ.get('A')) + os.environ['KEPT']"), "Nonebefore")
 
     def test_they_are_gone_after_errors_too_and_changes_to_them_do_not_stay(self):
-        self.text("os.environ['A'] = 'changed'; del os.environ['KEPT']; 1/0", {"A": "1", "KEPT": "2"})
+        self.text(
+            "os.environ['A'] = 'changed'; del os.environ['KEPT']; 1/0", {"A": "1", "KEPT": "2"}
+        )
         self.assertEqual(self.text("str(os.environ.get('A')) + os.environ['KEPT']"), "Nonebefore")
 
     def test_other_names_stay_as_the_code_left_them(self):
@@ -197,7 +229,12 @@ class Environment(unittest.TestCase):
         self.assertIn("----> 2 1/0", error["traceback"])
 
     def test_impossible_variables_are_errors_and_the_code_does_not_run(self):
-        for env in ({"B": "1", "": "1"}, {"B": "1", "A=": "1"}, {"B": "1", "A": "\0"}, {"A": "\ud800"}):
+        for env in (
+            {"B": "1", "": "1"},
+            {"B": "1", "A=": "1"},
+            {"B": "1", "A": "\0"},
+            {"A": "\ud800"},
+        ):
             events = self.runner.step("ran = True", env)
             self.assertEqual([event["type"] for event in events[1:]], ["error", "end"])
         self.assertEqual(self.text("'ran' in globals(), 'B' in os.environ"), "(False, False)")

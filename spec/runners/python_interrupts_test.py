@@ -56,7 +56,9 @@ class Interrupts(unittest.TestCase):
 
     def test_subprocesses(self):
         self.check("import subprocess\nprint('go')\nsubprocess.run(['sleep', '60'])")
-        self.check("import subprocess\nprint('go')\nsubprocess.check_output('sleep 60; true', shell=True)")
+        self.check(
+            "import subprocess\nprint('go')\nsubprocess.check_output('sleep 60; true', shell=True)"
+        )
 
     def test_os_system(self):
         self.check("import os\nprint('go')\nos.system('sleep 60; echo x')")
@@ -73,9 +75,8 @@ class Interrupts(unittest.TestCase):
 
     def gone(self, pattern):
         text = self.runner.step(
-            "import subprocess, time\ntime.sleep(0.1)\n"
-            "print(subprocess.run(['pgrep', '-g', '0', '-af', '^%s'], capture_output=True, text=True).stdout)"
-            % pattern
+            "import subprocess, time\ntime.sleep(0.1)\nprint(subprocess.run(['pgrep', '-g', '0',"
+            " '-af', '^%s'], capture_output=True, text=True).stdout)" % pattern
         )[1]["text"]
         self.assertEqual(text, "\n")
 
@@ -117,8 +118,8 @@ class Interrupts(unittest.TestCase):
 
     def test_code_that_swallows_it_goes_on(self):
         events = self.interrupted(
-            "import time\nprint('go')\ntry:\n    time.sleep(60)\nexcept BaseException as e:\n    caught = repr(e)\n"
-            "print('on')"
+            "import time\nprint('go')\ntry:\n    time.sleep(60)\nexcept BaseException as e:\n   "
+            " caught = repr(e)\nprint('on')"
         )
         self.assertEqual("".join(e.get("text", "") for e in events), "go\non\n")
         self.assertEqual(self.runner.step("caught")[1]["text"], "KeyboardInterrupt()")
@@ -147,8 +148,8 @@ class Interrupts(unittest.TestCase):
 
     def test_a_task_that_hogs_the_loop_between_steps(self):
         self.runner.step(
-            "import asyncio\nasync def hog():\n    await asyncio.sleep(0.05)\n    while True: pass\n"
-            "task = asyncio.create_task(hog())"
+            "import asyncio\nasync def hog():\n    await asyncio.sleep(0.05)\n    while True:"
+            " pass\ntask = asyncio.create_task(hog())"
         )
         time.sleep(0.3)
         self.runner.start("1")
@@ -170,7 +171,9 @@ class Interrupts(unittest.TestCase):
         thread.start()
         try:
             for i in range(300):
-                events = self.runner.step("print(1)\nimport sys\nprint(2, file=sys.stderr)\ndisplay(3)\n4")
+                events = self.runner.step(
+                    "print(1)\nimport sys\nprint(2, file=sys.stderr)\ndisplay(3)\n4"
+                )
                 kinds = [event["type"] for event in events]
                 self.assertEqual(kinds.count("number_of_executions"), 1, events)
                 self.assertEqual(kinds.count("end"), 1)
@@ -187,8 +190,9 @@ class Interrupts(unittest.TestCase):
 
     def test_an_alarm_of_the_code_raises_in_its_own_time(self):
         self.runner.step(
-            "import signal\ndef ring(*_): raise TimeoutError('late')\n"
-            "old = signal.signal(signal.SIGALRM, ring)\nx = signal.setitimer(signal.ITIMER_REAL, 0.005, 0.005)"
+            "import signal\ndef ring(*_): raise TimeoutError('late')\nold ="
+            " signal.signal(signal.SIGALRM, ring)\nx = signal.setitimer(signal.ITIMER_REAL, 0.005,"
+            " 0.005)"
         )
         for i in range(100):
             events = self.runner.step("print('a' * 1000); 7")
@@ -216,7 +220,9 @@ class Loops(unittest.TestCase):
     def test_top_level_await(self):
         self.assertEqual(self.text("import asyncio\nawait asyncio.sleep(0.01, 42)"), "42")
         self.assertEqual(
-            self.text("async def numbers():\n    yield 1\n    yield 2\n[n async for n in numbers()]"),
+            self.text(
+                "async def numbers():\n    yield 1\n    yield 2\n[n async for n in numbers()]"
+            ),
             "[1, 2]",
         )
 
@@ -228,16 +234,19 @@ class Loops(unittest.TestCase):
 
     def test_tasks_go_on_between_steps_and_can_be_awaited_later(self):
         self.text(
-            "import asyncio\nsteps = []\nasync def work():\n"
-            "    for i in range(3):\n        await asyncio.sleep(0.02)\n        steps.append(i)\n    return 'done'\n"
-            "task = asyncio.create_task(work())\nother = asyncio.ensure_future(work())"
+            "import asyncio\nsteps = []\nasync def work():\n    for i in range(3):\n        await"
+            " asyncio.sleep(0.02)\n        steps.append(i)\n    return 'done'\ntask ="
+            " asyncio.create_task(work())\nother = asyncio.ensure_future(work())"
         )
         time.sleep(0.3)
         self.assertEqual(self.text("steps"), "[0, 0, 1, 1, 2, 2]")
         self.assertEqual(self.text("await task"), "done")
 
     def test_output_of_a_task_during_a_later_step_belongs_to_it(self):
-        self.text("import asyncio\nasync def f():\n    await asyncio.sleep(0.2); print('task')\nx = asyncio.ensure_future(f())")
+        self.text(
+            "import asyncio\nasync def f():\n    await asyncio.sleep(0.2); print('task')\nx ="
+            " asyncio.ensure_future(f())"
+        )
         self.assertEqual(self.text("await asyncio.sleep(0.5)"), "task\n")
 
     def test_a_closed_loop_is_replaced(self):
@@ -245,7 +254,10 @@ class Loops(unittest.TestCase):
         self.assertEqual(self.text("await asyncio.sleep(0, 'ok')"), "ok")
 
     def test_a_failed_task_does_not_end_the_runner(self):
-        self.text("import asyncio\nasync def bad(): raise SystemExit(3)\ntask = asyncio.ensure_future(bad())")
+        self.text(
+            "import asyncio\nasync def bad(): raise SystemExit(3)\ntask ="
+            " asyncio.ensure_future(bad())"
+        )
         time.sleep(0.1)
         self.assertEqual(self.text("'still'"), "still")
 

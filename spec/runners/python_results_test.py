@@ -21,9 +21,7 @@ class Results(unittest.TestCase):
         self.assertEqual(events[0]["type"], "number_of_executions")
         self.assertEqual(events[-1], {"type": "end"})
         for event in events:
-            self.assertIn(
-                event["type"], ("number_of_executions", "result", "end"), events
-            )
+            self.assertIn(event["type"], ("number_of_executions", "result", "end"), events)
         return [event for event in events if event["type"] == "result"]
 
     def result(self, code):
@@ -52,9 +50,7 @@ class Results(unittest.TestCase):
     def test_lists_and_dicts_have_a_json_form(self):
         result = self.result("{'a': [1, 2.5, None, True, 'x'], 2: {}}")
         self.assertEqual(result["json"], {"a": [1, 2.5, None, True, "x"], "2": {}})
-        self.assertEqual(
-            list(result), ["type", "text", "json", "extra", "is_main_result"]
-        )
+        self.assertEqual(list(result), ["type", "text", "json", "extra", "is_main_result"])
 
     def test_numbers_that_json_lacks_are_null(self):
         self.assertEqual(
@@ -87,7 +83,8 @@ import datetime, enum, uuid, dataclasses
 class Colour(enum.Enum): RED = 'red'
 @dataclasses.dataclass
 class Point: x: int
-[datetime.date(2020, 1, 2), datetime.datetime(2020, 1, 2, 3), Colour.RED, Point(1), uuid.UUID(int=1)]
+[datetime.date(2020, 1, 2), datetime.datetime(2020, 1, 2, 3),
+ Colour.RED, Point(1), uuid.UUID(int=1)]
 """
         self.assertEqual(
             self.result(code)["json"],
@@ -102,9 +99,7 @@ class Point: x: int
 
     def test_display_gives_results_that_are_not_main_in_their_place(self):
         events = self.runner.step("print('a')\ndisplay(1)\nprint('b')\n2")
-        shapes = [
-            (e["type"], e.get("text"), e.get("is_main_result")) for e in events[1:-1]
-        ]
+        shapes = [(e["type"], e.get("text"), e.get("is_main_result")) for e in events[1:-1]]
         self.assertEqual(
             shapes,
             [
@@ -134,9 +129,7 @@ display(data, raw=True)
         self.assertEqual(result["png"], base64.b64encode(b"png").decode())
         self.assertEqual(result["jpeg"], "anBn")
         self.assertEqual(result["json"], {"k": None})
-        self.assertEqual(
-            result["extra"], {"application/x-own": ["Yg==", "<class 'object'>"]}
-        )
+        self.assertEqual(result["extra"], {"application/x-own": ["Yg==", "<class 'object'>"]})
 
     def test_updates_and_clearing_give_nothing(self):
         code = """
@@ -161,9 +154,7 @@ display({'application/x-own': Bad(), 'text/plain': 'p'}, raw=True)
 
     def test_lone_surrogates_leave_a_line_that_every_reader_takes(self):
         result = self.result("{'\\ud800': '\U0001f600 \\udc80', 'b': '\\\\ud800'}")
-        self.assertEqual(
-            result["json"], {"\ufffd": "\U0001f600 \ufffd", "b": "\\ud800"}
-        )
+        self.assertEqual(result["json"], {"\ufffd": "\U0001f600 \ufffd", "b": "\\ud800"})
         json.dumps(result).encode("utf-8")
 
     def test_a_result_of_five_megabytes(self):
@@ -177,18 +168,17 @@ display({'application/x-own': Bad(), 'text/plain': 'p'}, raw=True)
 
     def test_names_of_the_main_module(self):
         code = "__name__, '__file__' in globals(), __builtins__.__name__, __import__('sys').argv"
+        self.assertEqual(self.result(code)["text"], "('__main__', False, 'builtins', [''])")
         self.assertEqual(
-            self.result(code)["text"], "('__main__', False, 'builtins', [''])"
-        )
-        self.assertEqual(
-            self.result("class C: pass\nimport pickle\npickle.loads(pickle.dumps(C)) is C")[
-                "text"
-            ],
+            self.result("class C: pass\nimport pickle\npickle.loads(pickle.dumps(C)) is C")["text"],
             "True",
         )
 
     def test_the_runner_is_not_in_the_way_of_imports(self):
-        code = "import sys\n[m for m in ('display', 'shell', 'channel') if m in sys.modules], sys.path[0]"
+        code = (
+            "import sys\n[m for m in ('display', 'shell', 'channel') if m in sys.modules],"
+            " sys.path[0]"
+        )
         self.assertEqual(self.result(code)["text"], "([], '')")
         events = self.runner.step("import display")
         self.assertEqual(events[1]["name"], "ModuleNotFoundError")
@@ -257,9 +247,7 @@ pd.DataFrame({'a': [1.0, float('nan')], 'b': ['x', None],
               't': pd.to_datetime(['2020-01-01', None]), 3: pd.Categorical(['u', 'v'])})
 """,
         )
-        self.assertEqual(
-            list(result), ["type", "text", "html", "data", "extra", "is_main_result"]
-        )
+        self.assertEqual(list(result), ["type", "text", "html", "data", "extra", "is_main_result"])
         self.assertEqual(
             result["data"],
             {
@@ -279,9 +267,7 @@ pd.DataFrame([[1, decimal.Decimal('1.5'), pd.Period('2020-01')]],
              columns=pd.MultiIndex.from_tuples([('a', 'x'), ('a', 'x'), ('b', 'y')]))
 """,
         )
-        self.assertEqual(
-            result["data"], {"('a', 'x')": ["1.5"], "('b', 'y')": ["2020-01"]}
-        )
+        self.assertEqual(result["data"], {"('a', 'x')": ["1.5"], "('b', 'y')": ["2020-01"]})
 
     def test_images_have_png_and_jpeg(self):
         (result,) = self.results(

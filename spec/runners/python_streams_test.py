@@ -50,7 +50,9 @@ for i in range(50):
         self.runner.finish()
 
     def test_bytes_that_are_not_text(self):
-        code = "import sys, os\nn = sys.stdout.buffer.write(b'\\xff\\x00')\nprint(n, os.write(1, b''))"
+        code = (
+            "import sys, os\nn = sys.stdout.buffer.write(b'\\xff\\x00')\nprint(n, os.write(1, b''))"
+        )
         self.assertEqual(self.output(code), [("stdout", "\ufffd\x002 0\n")])
 
     def test_surrogates(self):
@@ -76,9 +78,11 @@ except TypeError as e:
             [
                 (
                     "stdout",
-                    "True utf-8 False 1 <stdout> True False 1\n"
-                    "True utf-8 False 2 <stderr> True False 2\n"
-                    "ab\u26031\nwrite() argument must be str, not bytes\n",
+                    (
+                        "True utf-8 False 1 <stdout> True False 1\n"
+                        "True utf-8 False 2 <stderr> True False 2\n"
+                        "ab\u26031\nwrite() argument must be str, not bytes\n"
+                    ),
                 )
             ],
         )
@@ -135,7 +139,9 @@ print(os.waitstatus_to_exitcode(status))
         self.assertEqual(len(text), 5_000_001)
 
     def test_a_pipe_made_non_blocking_by_a_child_loses_nothing(self):
-        code = "import os\nos.set_blocking(1, False)\nprint('x' * 3_000_000)\nos.set_blocking(1, True)"
+        code = (
+            "import os\nos.set_blocking(1, False)\nprint('x' * 3_000_000)\nos.set_blocking(1, True)"
+        )
         ((stream, text),) = self.output(code)
         self.assertEqual(len(text), 3_000_001)
 
@@ -166,7 +172,9 @@ for t in threads: t.join()
         events = self.runner.step(code)
         text = "".join(e["text"] for e in events if e["type"] == "stdout")
         for n in range(4):
-            lines = [line for line in text.replace("\n", " \n").split("o ") if line.startswith("%d " % n)]
+            lines = [
+                line for line in text.replace("\n", " \n").split("o ") if line.startswith("%d " % n)
+            ]
             self.assertEqual(len(lines), 50)
         self.assertEqual(sum(e["type"] == "result" for e in events), 50)
 
@@ -266,7 +274,8 @@ print('parent')
         self.runner.step("import os, sys\npid = os.fork()\nif pid: status = os.waitpid(pid, 0)[1]")
         self.assertEqual(self.runner.step("status")[1]["text"], "0")
         events = self.runner.step(
-            "pid = os.fork()\nif pid == 0: 1/0\nstatus = os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1])"
+            "pid = os.fork()\nif pid == 0: 1/0\nstatus = os.waitstatus_to_exitcode(os.waitpid(pid,"
+            " 0)[1])"
         )
         self.assertIn("ZeroDivisionError", "".join(e.get("text", "") for e in events))
         self.assertEqual(self.runner.step("status")[1]["text"], "1")
@@ -286,7 +295,10 @@ squares
         self.check()
 
     def test_the_protocol_socket_is_not_inherited(self):
-        code = "import subprocess\nprint(subprocess.run(['ls', '-l', '/proc/self/fd'], close_fds=False, capture_output=True, text=True).stdout)"
+        code = (
+            "import subprocess\nprint(subprocess.run(['ls', '-l', '/proc/self/fd'],"
+            " close_fds=False, capture_output=True, text=True).stdout)"
+        )
         text = self.runner.step(code)[1]["text"]
         self.assertIn("pipe:", text)
         self.assertNotIn("socket:", text)

@@ -62,20 +62,26 @@ class Channel:
         """Send a line that belongs to no step."""
         line = encode_line(message)
         with self._interrupts.held(), self._lock:
+            self._send(line)
+
+    def _send(self, line):
+        try:
             self._socket.sendall(line)
+        except ConnectionError:
+            pass  # the agent is gone, as the main thread finds when it asks for the next request
 
     def begin_step(self, message):
         line = encode_line(message)
         with self._interrupts.held(), self._lock:
             self._in_step = True
             self.writer = None
-            self._socket.sendall(line)
+            self._send(line)
 
     def end_step(self, message):
         line = encode_line(message)
         with self._interrupts.held(), self._lock:
             self._in_step = False
-            self._socket.sendall(line)
+            self._send(line)
 
     def send_event(self, message, drain=False):
         """Send an event of the current step; outside of one (a thread that lives on) drop it.
@@ -90,7 +96,7 @@ class Channel:
         with self._interrupts.held(), self._lock:
             if not self._in_step:
                 return
-            self._socket.sendall(line)
+            self._send(line)
             self.writer = None
             if drain:
                 self._drain()
@@ -106,14 +112,14 @@ class Channel:
             self.writer = stream
 
     def _drain(self):
-        self._socket.sendall(b'{"type": "drain"}\n')
+        self._send(b'{"type": "drain"}\n')
         while True:
             line = self._next_line()
             if line is None:
                 try:
                     self._fill()
                 except AgentGone:
-                    return  # the main thread finds the same when it asks for the next request
+                    return  # as above
             elif _decode(line.decode()).get("type") == "drained":
                 return
 

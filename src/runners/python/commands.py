@@ -15,7 +15,7 @@ import sys
 import termios
 import time
 
-from stepbox_runner.processes import descendants, kill_all
+from stepbox_runner.processes import descendants, signal_all
 
 TERMINAL_SIZE = struct.pack("HHHH", 24, 80, 0, 0)  # rows, columns, and no pixels
 AFTER_EXIT = 0.05  # seconds to wait for the last output when a grandchild holds the terminal
@@ -23,13 +23,17 @@ GRACE = 2.0  # seconds that an interrupted command has to end
 
 
 def _end(pid, has_ended):
-    """The command has been interrupted with the step; kill what is left after the grace time."""
-    family = [pid] + descendants(pid)
+    """End a command that was interrupted: more gently first, since it may have to clean up."""
     deadline = time.monotonic() + GRACE
-    while not has_ended() and time.monotonic() < deadline:
-        time.sleep(0.01)
-    if not has_ended():
-        kill_all(family)
+    while not has_ended():
+        family = [pid] + descendants(pid)
+        if time.monotonic() > deadline:
+            signal_all(family, signal.SIGKILL)
+            return
+        time.sleep(0.05)
+        # Again: a shell that is about to run a program keeps a signal from it.
+        if not has_ended():
+            signal_all(family, signal.SIGINT)
 
 
 def system(command):
@@ -42,19 +46,17 @@ def system(command):
     try:
         return os.waitpid(pid, 0)[1]
     except KeyboardInterrupt:
-        status = []
-
-        def has_ended():
-            if not status:
-                ended, code = os.waitpid(pid, os.WNOHANG)
-                if ended:
-                    status.append(code)
-            return bool(status)
-
-        _end(pid, has_ended)
-        if not has_ended():
-            os.waitpid(pid, 0)
+        _end(pid, lambda: _reap(pid, os.WNOHANG))
+        _reap(pid, 0)
         raise
+
+
+def _reap(pid, options):
+    """Whether the child is gone; it may have been waited for already."""
+    try:
+        return os.waitpid(pid, options)[0] != 0
+    except ChildProcessError:
+        return True
 
 
 def _copy(terminal, ended, write):

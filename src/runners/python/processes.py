@@ -48,9 +48,9 @@ def interrupt_started_since(before):
                 pass  # it has ended meanwhile
 
 
-def kill_all(pids):
+def signal_all(pids, number):
     for pid in pids:
         try:
-            os.kill(pid, signal.SIGKILL)
+            os.kill(pid, number)
         except OSError:
             pass

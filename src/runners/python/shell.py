@@ -12,7 +12,6 @@ from traitlets.config import Config
 
 from stepbox_runner import cell_name, commands, display
 
-
 # The name is spelt differently from version 9 on.
 COLORS = "NoColor" if IPython.version_info < (9,) else "nocolor"
 

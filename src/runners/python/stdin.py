@@ -5,7 +5,6 @@ import getpass
 
 from IPython.core.error import StdinNotImplementedError
 
-
 MESSAGE = "%s was called, but this frontend does not support input requests."
 
 
