@@ -7,7 +7,7 @@
 #include <cmocka.h>
 
 #include "base64_encode.h"
-#include "guard_page.h"
+#include "../support/guarded.h"
 
 static void finds_the_message(void **state) {
     (void)state;

@@ -8,7 +8,7 @@
 
 #include <stdlib.h>
 
-#include "guard_page.h"
+#include "../support/guarded.h"
 
 static const struct {
     const char *text, *fault;

@@ -9,7 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "guard_page.h"
+#include "../support/guarded.h"
 
 #define BYTES(text) text, sizeof text - 1
 

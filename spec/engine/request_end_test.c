@@ -7,7 +7,7 @@
 
 #include <cmocka.h>
 
-#include "guarded.h"
+#include "../support/guarded.h"
 #include "request_end.h"
 
 /* How many bytes of text belong to the request, fed in pieces of `piece` bytes. */

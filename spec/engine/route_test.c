@@ -8,7 +8,7 @@
 
 #include <cmocka.h>
 
-#include "guarded.h"
+#include "../support/guarded.h"
 #include "route.h"
 
 #define ID "i0123456789abcdefghi"

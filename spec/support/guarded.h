@@ -28,7 +28,7 @@ static inline char *guarded_end(void) {
 }
 
 /* Copies bytes so that they end at the page. Valid until the next call. */
-static inline const char *guarded(const char *bytes, size_t length) {
+static inline char *guarded(const void *bytes, size_t length) {
     char *end = guarded_end();
     return end ? memcpy(end - length, bytes, length) : NULL;
 }
