@@ -170,6 +170,18 @@ _ = subprocess.run(["echo", "child"])
     assert.equal("kept", text "x")
   end)
 
+  it("frees the context from a background task that hogs it between steps", function()
+    assert(box:step [[
+import asyncio
+async def hog():
+    await asyncio.sleep(0.05)
+    while True: pass
+task = asyncio.create_task(hog())]])
+    sandbox.sleep(0.3)
+    assert.equal("timeout", select(3, box:step("1", { timeout = 0.5 })))
+    assert.equal("kept", assert(box:step("x", { timeout = 5 })).text)
+  end)
+
   it("keeps only as much output as it may, says so, and still ends", function()
     local execution = assert(box:step("import sys\nprint('o' * 5000)\nsys.stderr.write('e')\n'end'",
       { max_output = 1000 }))

@@ -15,6 +15,8 @@
 #define START_SECONDS 60.0
 /* Seconds a runner may take to leave after the code called exit(). */
 #define LEAVE_SECONDS 2.0
+/* Seconds that an interrupt waits for its step to begin, see interrupt_current(). */
+#define BEGIN_SECONDS 0.5
 /* Bytes of what a runner wrote before it failed to start that are shown. */
 #define START_OUTPUT_MAX 4096
 /* Bytes of a message that is not passed on, at most. */
@@ -32,6 +34,7 @@ struct context {
     struct step *current;      /* not queued and not done */
     struct step *first, *last; /* queued */
     struct ev_timer deadline;  /* of starting, leaving, or ignoring an interrupt */
+    struct ev_timer begin;     /* of an interrupt for a step that has not begun */
     char start_output[START_OUTPUT_MAX + 1];
     size_t start_output_length;
     output_pieces pieces;
@@ -67,6 +70,7 @@ static void limit_ignoring(struct context *context) {
 static void finish_current(struct context *context) {
     struct step *step = context->current;
     context->current = NULL;
+    ev_timer_stop(context->settings->loop, &context->begin);
     output_pieces_end(&context->pieces);
     /* Its reader may have lagged; nobody else would let the runner go on. */
     if (context->runner)
@@ -128,19 +132,33 @@ static void run_current(struct context *context) {
 }
 
 /* A signal that comes before the runner has begun with the code, or after its end, means nothing to
- * it. So it is sent once the step is counted, which is the first that a runner says of it. */
+ * it. So it is sent once the step is counted, which is the first that a runner says of it. Where
+ * that does not come, something between the steps keeps the runner busy, and the signal is for
+ * that. */
 static void interrupt_current(struct context *context) {
     step_enter(context->current, STEP_INTERRUPTING);
-    if (context->current->counted)
+    if (context->current->counted) {
         runner_interrupt(context->runner);
+        return;
+    }
+    ev_timer_set(&context->begin, BEGIN_SECONDS, 0.0);
+    ev_timer_start(context->settings->loop, &context->begin);
+}
+
+static void on_not_begun(struct ev_loop *loop, struct ev_timer *timer, int events) {
+    (void)loop, (void)events;
+    struct context *context = timer->data;
+    runner_interrupt(context->runner);
 }
 
 static void begin_counted(struct context *context, json_int_t count) {
     struct step *step = context->current;
     step_write_count(step, count, context->restarted);
     context->restarted = false;
-    if (step->state == STEP_INTERRUPTING)
+    if (ev_is_active(&context->begin)) {
+        ev_timer_stop(context->settings->loop, &context->begin);
         runner_interrupt(context->runner);
+    }
 }
 
 static void on_event(struct context *context, const char *type, const char *line, size_t length) {
@@ -327,7 +345,8 @@ struct context *context_new(const struct context_settings *settings,
     }
     output_pieces_init(&context->pieces, settings->loop, write_piece, context);
     ev_timer_init(&context->deadline, on_deadline, 0.0, 0.0);
-    context->deadline.data = context;
+    ev_timer_init(&context->begin, on_not_begun, 0.0, 0.0);
+    context->deadline.data = context->begin.data = context;
     start_runner(context); /* when that fails the first step tries again, and tells */
     return context;
 }
