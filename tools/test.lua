@@ -71,22 +71,39 @@ local function run(name, command)
   end
 end
 
--- The processes of engines and sandboxes: process id -> name. Zombies are init's business.
+-- The processes of engines and sandboxes: process id -> {name, parent}. Zombies are init's business.
 local function processes()
   local found = {}
   for line in capture("grep -h -s -E '[(](stepbox|bwrap)' /proc/[0-9]*/stat"):gmatch "[^\n]+" do
-    local pid, name, state = line:match "^(%d+) %((.-)%) (%a)"
-    if state ~= "Z" then found[pid] = name end
+    local pid, name, state, parent = line:match "^(%d+) %((.-)%) (%a) (%d+)"
+    if state ~= "Z" then found[pid] = { name = name, parent = parent } end
   end
   return found
 end
 
+-- Whether a process belongs to an engine that somebody else started: this run's have its folder in their
+-- environment. One whose engine is gone counts as ours.
+local function is_foreign(pid, found, folder)
+  while found[pid] do
+    if found[pid].name == "stepboxd-watch" then
+      local file = io.open("/proc/" .. pid .. "/environ", "rb")
+      local environment = file and file:read "a" or ""
+      if file then file:close() end
+      return not environment:find(folder, 1, true)
+    end
+    pid = found[pid].parent
+  end
+  return false
+end
+
 -- Those that this run has left.
 local before = processes()
-local function left_over()
-  local rest = {}
-  for pid, name in pairs(processes()) do
-    if not before[pid] then rest[#rest + 1] = name .. " " .. pid end
+local function left_over(folder)
+  local rest, found = {}, processes()
+  for pid, process in pairs(found) do
+    if not before[pid] and not is_foreign(pid, found, folder) then
+      rest[#rest + 1] = process.name .. " " .. pid
+    end
   end
   return table.concat(rest, "\n")
 end
@@ -126,9 +143,9 @@ end
 
 -- The engine leaves by itself a while after its last use; here it is asked to, and then nothing may be left.
 os.execute("sleep 0.5")
-for pid in left_over():gmatch "stepboxd (%d+)" do os.execute("kill " .. pid) end
+for pid in left_over(folder):gmatch "stepboxd (%d+)" do os.execute("kill " .. pid) end
 os.execute("sleep 1.5")
-local rest = left_over() .. capture("find " .. folder .. " -type s")
+local rest = left_over(folder) .. capture("find " .. folder .. " -type s")
 if rest ~= "" then
   print("left over after the tests:\n" .. rest)
   add(0, 1, 0)

@@ -1,0 +1,75 @@
+local sandbox = require "spec.support.sandbox"
+
+describe("what is installed", function()
+  local folder
+  -- A copy of the sources, so that the build which is being tested stays as it is.
+  setup(function()
+    folder = sandbox.temporary()
+    local output, status = sandbox.sh("cp -r Makefile tools src lua rockspec examples spec " .. folder)
+    assert.equal(0, status, output)
+    sandbox.write(folder .. "/try.lua", [[
+      local stepbox = require "stepbox"
+      local box <close> = assert(stepbox.create { timeout = 60 })
+      print(package.searchpath("stepbox.core", package.cpath))
+      print(box:step("6 * 7").text)
+    ]])
+  end)
+  teardown(function() os.execute("rm -rf " .. folder) end)
+
+  --- Runs a script with the module below `prefix`, whose engine it must find by itself.
+  local function try(prefix)
+    return (sandbox.sh(([[
+      cd / && prefix=%s && unset STEPBOX_ENGINE && export XDG_RUNTIME_DIR=%s
+      LUA_PATH="$prefix/share/lua/5.4/?.lua;$prefix/share/lua/5.4/?/init.lua;;" \
+      LUA_CPATH="$prefix/lib/lua/5.4/?.so;;" lua5.4 %s/try.lua
+      readlink -f "$(pgrep -a -f -- "^$prefix/.*stepboxd" | head -n 1 | cut -d ' ' -f 2)"
+      pkill -f -- $prefix/; sleep 0.5
+    ]]):format(prefix, folder, folder)))
+  end
+
+  it("by the rockspec, offline with the system's lua-cjson, runs", function()
+    local output, status = sandbox.sh(([[
+      cd %s && luarocks --lua-version 5.4 --tree tree make --deps-mode none rockspec/stepbox-scm-1.rockspec
+    ]]):format(folder))
+    assert.equal(0, status, output)
+    local prefix = folder .. "/tree"
+    assert.equal(prefix .. "/lib/lua/5.4/stepbox/core.so\n42\n"
+      .. prefix .. "/lib/luarocks/rocks-5.4/stepbox/scm-1/engine/bin/stepboxd\n", try(prefix))
+  end)
+
+  it("by make install runs, and respects PREFIX and DESTDIR", function()
+    local install = "cd " .. folder .. " && make -s install BUILD=build-luarocks PREFIX="
+    local output, status = sandbox.sh(install .. folder .. "/prefix")
+    assert.equal(0, status, output)
+    local prefix = folder .. "/prefix"
+    assert.equal(prefix .. "/lib/lua/5.4/stepbox/core.so\n42\n" .. prefix .. "/bin/stepboxd\n", try(prefix))
+
+    output, status = sandbox.sh(install .. "/usr DESTDIR=" .. folder .. "/root")
+    assert.equal(0, status, output)
+    for _, file in ipairs { "bin/stepboxd", "bin/stepbox-agent", "lib/libstepbox.so", "include/stepbox.h",
+      "share/lua/5.4/stepbox/init.lua", "share/stepbox/runners/python/main.py" } do
+      assert.is_truthy(os.rename(folder .. "/root/usr/" .. file, folder .. "/root/usr/" .. file), file)
+    end
+  end)
+end)
+
+describe("the bootstrap", function()
+  it("installs nothing and says nothing when nothing is missing", function()
+    local output, status = sandbox.sh "tools/bootstrap test"
+    assert.equal("", output)
+    assert.equal(0, status)
+  end)
+
+  it("names the packages and stops where there is no apt", function()
+    local folder = sandbox.temporary()
+    finally(function() os.execute("rm -rf " .. folder) end)
+    -- A system with everything but bubblewrap and apt.
+    local output, status = sandbox.sh(([[
+      for program in cc make pkg-config lua5.4 id sh; do ln -s "$(command -v $program)" %s/; done
+      PATH=%s tools/bootstrap
+    ]]):format(folder, folder))
+    assert.equal(1, status, output)
+    assert.matches("needs these packages: [^\n]*bubblewrap\n", output)
+    assert.matches("There is no apt here", output, 1, true)
+  end)
+end)
