@@ -102,12 +102,16 @@ for place in "/home/user /tmp /var/tmp /dev/shm /run".split():
     for _, pid in ipairs(engine.descendants(daemon.engine_pid)) do
       if engine.read("/proc/" .. pid .. "/cmdline"):find "^/opt/stepbox/stepbox%-agent" then
         agents = agents + 1
-        local fds = engine.sh("ls -l /proc/" .. pid .. "/fd")
+        local fds
+        -- The control socket, and those of the runners that it has itself, once the connection of the latest
+        -- probe is closed.
+        local runners = #engine.descendants(pid)
+        assert(engine.eventually(2, function()
+          fds = engine.sh("ls -l /proc/" .. pid .. "/fd")
+          return select(2, fds:gsub("socket:", "")) <= 1 + runners
+        end), fds)
         assert.is_nil(fds:find("memfd", 1, true), fds)
         assert.is_nil(fds:find(daemon.folder, 1, true), fds)
-        -- The control socket, and those of the runners that it has itself.
-        local runners = #engine.descendants(pid)
-        assert(select(2, fds:gsub("socket:", "")) <= 1 + runners, fds)
       end
     end
     assert.equal(3, agents)
