@@ -10,6 +10,9 @@ LUA     ?= lua5.4
 LUA_PC  ?= lua5.4
 PKG_CONFIG ?= pkg-config
 
+# Demo and tests are for the local engine, also where an account is configured.
+LOCAL := -u E2B_API_KEY -u E2B_DOMAIN -u E2B_API_URL -u E2B_SANDBOX_URL -u STEPBOX_SOCKET
+
 include tools/build.mk
 include tools/test.mk
 include tools/install.mk
@@ -28,7 +31,7 @@ bootstrap: ## install the system packages that are missing
 demo: ## install what is missing, build, and run examples/steps.lua on the local engine
 	@tools/bootstrap
 	@$(MAKE) --no-print-directory --silent all
-	@tools/run examples/steps.lua
+	@env $(LOCAL) tools/run examples/steps.lua
 
 .PHONY: run
 run: all ## run a script of your own: make run FILE=script.lua

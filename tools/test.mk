@@ -40,7 +40,7 @@ test-programs: all examples $(UNIT_TESTS) $(BUILD)/spec/support/fork_host
 .PHONY: check
 check: test-programs
 	@tools/peers $(BUILD)
-	@$(test_env) $(LUA) tools/test.lua $(SUITES)
+	@env $(LOCAL) $(test_env) $(LUA) tools/test.lua $(SUITES)
 
 .PHONY: test
 test: ## install what is missing, build, and run every test
@@ -54,7 +54,7 @@ test-asan: ## the same tests on a build with AddressSanitizer and UBSan
 
 .PHONY: units
 units: $(UNIT_TESTS) ## the unit tests in C
-	@$(test_env) $(LUA) tools/test.lua units
+	@env $(LOCAL) $(test_env) $(LUA) tools/test.lua units
 
 .PHONY: valgrind
 valgrind: $(CORE_TESTS) ## the core's unit tests under valgrind
