@@ -31,7 +31,7 @@ struct runner {
     struct ev_child child;
     struct ev_io channel, writer, pipes[OUTPUT_STREAMS];
     line_reader lines;
-    char *unsent; /* unsent[sent..unsent_length) goes to the struct runner */
+    char *unsent; /* unsent[sent..unsent_length) waits to be sent */
     size_t sent, unsent_length;
     bool hold;
     bool beginning; /* a step was sent, and its first message has not come */
