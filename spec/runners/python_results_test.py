@@ -293,6 +293,7 @@ pd.DataFrame([[1, decimal.Decimal('1.5'), pd.Period('2020-01')]],
         self.assertRegex(figure["text"], "^<Figure size .* with 1 Axes>$")
         self.assertEqual(base64.b64decode(figure["png"])[:8], b"\x89PNG\r\n\x1a\n")
         self.results("matplotlib.pyplot", "plt.plot([1])\nplt.show()")
+        self.results("matplotlib.pyplot", "%matplotlib inline\nlines = plt.plot([1])")
 
 
 if __name__ == "__main__":

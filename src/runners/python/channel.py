@@ -143,23 +143,21 @@ class Channel:
         return line
 
     def has_request(self):
-        """Whether bytes of the next request are already here. Safe in a signal handler."""
+        """Whether bytes of the next request are here already. Safe in a signal handler."""
         if self._received:
             return True
         poll = select.poll()
         poll.register(self._socket, select.POLLIN)
         return bool(poll.poll(0))
 
-    def has_line(self):
-        return b"\n" in self._received
-
     def receive(self):
-        """The next request; None when what has come so far is none. Raises AgentGone at the end."""
-        self._interrupts.start()
-        if not self.has_line():
-            self._fill()
+        """The next request; None for a line that is none. Raises AgentGone at the end."""
+        self._interrupts.enter_step()
         line = self._next_line()
-        message = {} if line is None else _decode(line.decode())
+        while line is None:
+            self._fill()
+            line = self._next_line()
+        message = _decode(line.decode())
         if message.get("type") == "run":
             return message
         self._interrupts.disarm()

@@ -18,7 +18,6 @@ class CodeSignals:
         interrupts.on_code(self._deliver)
 
     def install(self):
-        # C functions have no place for what a wrapper needs; these are Python functions.
         @functools.wraps(signal.signal)
         def install_handler(signalnum, handler):
             return self._original(self._signal(signalnum, self._wrapped(handler)))
@@ -41,7 +40,7 @@ class CodeSignals:
         def run_in_code(signum, frame):
             if self._interrupts.in_code(frame):
                 handler(signum, frame)
-            else:
+            elif signum not in self._waiting:
                 self._waiting.append(signum)
 
         run_in_code.stepbox_handler = handler

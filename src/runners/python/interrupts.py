@@ -26,7 +26,7 @@ def _in_callback(frame):
 
 
 class Interrupts:
-    """Three states: idle; starting, from the arrival of a request; running, while its code runs."""
+    """Three states: idle; in_step, from the arrival of a request; running, while its code runs."""
 
     def __init__(self):
         self._pid = None
@@ -69,7 +69,7 @@ class Interrupts:
                 self._pending = True
             else:
                 self._interrupt(frame)
-        elif self._state == "starting":
+        elif self._state == "in_step":
             self._pending = True
         else:
             self._pending = self._is_for_waiting_request()
@@ -120,9 +120,9 @@ class Interrupts:
         finally:
             self._cancel = None
 
-    def start(self):
-        """From here on an interrupt belongs to the request that is about to be read."""
-        self._state = "starting"
+    def enter_step(self):
+        """Before the code of a step and after it: an interrupt belongs to it, but cannot raise."""
+        self._state = "in_step"
 
     def arm(self):
         """The code of the step runs now. Raises if an interrupt came before."""

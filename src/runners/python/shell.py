@@ -44,6 +44,9 @@ class Shell(interactiveshell.InteractiveShell):
     channel = Any()
     context_loop = Any()
     before_code = Any()
+    after_code = Any()
+    running_cells = 0
+    _completer = None
 
     def init_ipython_dir(self, ipython_dir):
         """Setting the directory would make it."""
@@ -61,12 +64,38 @@ class Shell(interactiveshell.InteractiveShell):
             text = text.get("text/plain", "")
         print(text)
 
+    def enable_gui(self, gui=None):
+        """There are no windows, and so no event loop of theirs (`%matplotlib` asks for one)."""
+
+    def init_completer(self):
+        """Nobody completes words here; the debugger makes one, which costs time and memory."""
+
+    @property
+    def Completer(self):
+        if self._completer is None:
+            super().init_completer()
+        return self._completer
+
+    @Completer.setter
+    def Completer(self, completer):
+        self._completer = completer
+
     def init_display_formatter(self):
         super().init_display_formatter()
         display.add_formatters(self.display_formatter)
 
+    # IPython takes what is raised in its own preparations and clean-up, and goes on: interrupts
+    # are for the code itself, from its first statement to its last. Cells may run cells.
+    async def run_ast_nodes(self, *args, **kwargs):
+        self.running_cells += 1
+        try:
+            return await super().run_ast_nodes(*args, **kwargs)
+        finally:
+            self.running_cells -= 1
+            if not self.running_cells:
+                self.after_code()
+
     async def run_code(self, code_obj, result=None, *, async_=False):
-        # Not earlier: IPython takes what is raised in its own preparations, and goes on.
         self.before_code()
         return await super().run_code(code_obj, result, async_=async_)
 

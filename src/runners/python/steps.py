@@ -39,6 +39,7 @@ class Runner:
         self._loop = shell.context_loop = ContextLoop(self._interrupts)
         shell.loop_runner = self._loop.run
         shell.before_code = self._interrupts.arm
+        shell.after_code = self._interrupts.enter_step
         self._streams = StandardStreams(self._channel)
         stdin.install()
         commands.install()
@@ -53,7 +54,7 @@ class Runner:
 
     def _take_steps(self):
         while not self._shell.exit_requested:
-            if not self._channel.has_line():
+            if not self._channel.has_request():
                 self._loop.wait_readable(self._channel)
             try:
                 request = self._channel.receive()
@@ -68,6 +69,7 @@ class Runner:
         self._streams.repair()
         self._loop.begin_step()
         shell.has_reported_error = False
+        shell.running_cells = 0
         self._channel.begin_step({"type": "number_of_executions", "execution_count": count})
         failure = None
         try:
