@@ -19,7 +19,8 @@ describe("what is installed", function()
   --- Runs a script with the module below `prefix`, whose engine it must find by itself.
   local function try(prefix)
     return (sandbox.sh(([[
-      cd / && prefix=%s && unset STEPBOX_ENGINE && export XDG_RUNTIME_DIR=%s
+      cd / && PATH=/usr/local/bin:/usr/bin:/bin && prefix=%s
+      unset STEPBOX_ENGINE && export XDG_RUNTIME_DIR=%s
       LUA_PATH="$prefix/share/lua/5.4/?.lua;$prefix/share/lua/5.4/?/init.lua;;" \
       LUA_CPATH="$prefix/lib/lua/5.4/?.so;;" lua5.4 %s/try.lua
       readlink -f "$(pgrep -a -f -- "^$prefix/.*stepboxd" | head -n 1 | cut -d ' ' -f 2)"
@@ -29,7 +30,8 @@ describe("what is installed", function()
 
   it("by the rockspec, offline with the system's lua-cjson, runs", function()
     local output, status = sandbox.sh(([[
-      cd %s && luarocks --lua-version 5.4 --tree tree make --deps-mode none rockspec/stepbox-scm-1.rockspec
+      cd %s && unset MAKEFLAGS && PATH=/usr/local/bin:/usr/bin:/bin
+      luarocks --lua-version 5.4 --tree tree make --deps-mode none rockspec/stepbox-scm-1.rockspec
     ]]):format(folder))
     assert.equal(0, status, output)
     local prefix = folder .. "/tree"
@@ -38,7 +40,7 @@ describe("what is installed", function()
   end)
 
   it("by make install runs, and respects PREFIX and DESTDIR", function()
-    local install = "cd " .. folder .. " && make -s install BUILD=build-luarocks PREFIX="
+    local install = "cd " .. folder .. " && unset MAKEFLAGS && make -s install BUILD=build-luarocks PREFIX="
     local output, status = sandbox.sh(install .. folder .. "/prefix")
     assert.equal(0, status, output)
     local prefix = folder .. "/prefix"

@@ -6,6 +6,7 @@
 #include <fcntl.h>
 #include <signal.h>
 #include <stdlib.h>
+#include <sys/prctl.h>
 #include <sys/resource.h>
 #include <unistd.h>
 
@@ -37,7 +38,11 @@ static void reset_signals(void) {
     sigprocmask(SIG_SETMASK, &none, NULL);
 }
 
-static spawn_stage become(const spawn_options *options) {
+static spawn_stage become(const spawn_options *options, pid_t agent) {
+    /* Outside of a sandbox nothing else ends what an agent leaves that is killed. */
+    prctl(PR_SET_PDEATHSIG, SIGKILL);
+    if (getppid() != agent)
+        _exit(127);
     int out = out_of_the_way(options->out), err = out_of_the_way(options->err);
     int channel = out_of_the_way(options->channel), null = open("/dev/null", O_RDONLY | O_CLOEXEC);
     setsid();
@@ -59,10 +64,11 @@ pid_t spawn_program(const spawn_options *options, spawn_stage *stage) {
     *stage = SPAWN_FORK;
     if (pipe2(report, O_CLOEXEC))
         return -1;
+    pid_t agent = getpid();
     pid_t pid = fork();
     if (pid == 0) {
         int fd = out_of_the_way(report[1]);
-        struct failure failure = {.stage = become(options), .error = errno};
+        struct failure failure = {.stage = become(options, agent), .error = errno};
         /* Nobody is left to tell when this fails. */
         ssize_t told = write(fd, &failure, sizeof failure);
         _exit(told == sizeof failure ? 127 : 126);
