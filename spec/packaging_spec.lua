@@ -40,7 +40,7 @@ describe("what is installed", function()
   end)
 
   it("by make install runs, and respects PREFIX and DESTDIR", function()
-    local install = "cd " .. folder .. " && unset MAKEFLAGS VARIANT && make -s install BUILD=build-luarocks PREFIX="
+    local install = "unset MAKEFLAGS VARIANT; cd " .. folder .. "; make -s install BUILD=build-luarocks PREFIX="
     local output, status = sandbox.sh(install .. folder .. "/prefix")
     assert.equal(0, status, output)
     local prefix = folder .. "/prefix"
