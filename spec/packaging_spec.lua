@@ -40,7 +40,8 @@ describe("what is installed", function()
   end)
 
   it("by make install runs, and respects PREFIX and DESTDIR", function()
-    local install = "unset MAKEFLAGS VARIANT; cd " .. folder .. "; make -s install BUILD=build-luarocks PREFIX="
+    local make = "unset MAKEFLAGS VARIANT; cd " .. folder .. "; make -s install BUILD=build-luarocks "
+    local install = make .. "PREFIX="
     local output, status = sandbox.sh(install .. folder .. "/prefix")
     assert.equal(0, status, output)
     local prefix = folder .. "/prefix"
