@@ -14,7 +14,7 @@
 /* New processes may appear while we look. */
 #define ROUNDS_MAX 10
 /* No process has this id. */
-#define NOBODY ((pid_t)-1)
+static const pid_t NOBODY = -1;
 
 struct process {
     pid_t pid, parent, group, session;

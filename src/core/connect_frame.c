@@ -22,7 +22,7 @@ void sbi_frame_header(unsigned char header[SBI_FRAME_HEADER], unsigned flags, si
 }
 
 static void read_header(struct sbi_frames *frames, const char **bytes, size_t *left) {
-    while (frames->header_length<SBI_FRAME_HEADER && * left> 0) {
+    while (*left > 0 && frames->header_length < SBI_FRAME_HEADER) {
         frames->header[frames->header_length++] = (unsigned char)*(*bytes)++;
         --*left;
     }

@@ -46,17 +46,26 @@ static bool always_secure(const struct field_rule *rule, json_t *value, char *wh
 }
 
 /* What both generations know; they differ in what `secure` may be. */
+/* The versions of clang-format disagree about what follows. */
+/* clang-format off */
 #define FIELDS_WITH(secure_check)                                                                  \
     {                                                                                              \
         {.name = "templateID", .check = field_string, .required = true},                           \
-            {.name = "timeout", .check = field_integer, .least = 1, .most = MAX_TIMEOUT},          \
-            FIELD("metadata", field_metadata), FIELD("envVars", field_variables),                  \
-            FIELD("secure", secure_check), FIELD("autoPause", without_pause),                      \
-            FIELD("autoPauseMemory", field_boolean), FIELD("autoResume", without_resume),          \
-            FIELD("allow_internet_access", without_internet), FIELD("network", empty),             \
-            FIELD("mcp", empty), FIELD("iam", empty_iam), FIELD("volumeMounts", empty),            \
-            FIELD(NULL, NULL)                                                                      \
+        {.name = "timeout", .check = field_integer, .least = 1, .most = MAX_TIMEOUT},              \
+        FIELD("metadata", field_metadata),                                                         \
+        FIELD("envVars", field_variables),                                                         \
+        FIELD("secure", secure_check),                                                             \
+        FIELD("autoPause", without_pause),                                                         \
+        FIELD("autoPauseMemory", field_boolean),                                                   \
+        FIELD("autoResume", without_resume),                                                       \
+        FIELD("allow_internet_access", without_internet),                                          \
+        FIELD("network", empty),                                                                   \
+        FIELD("mcp", empty),                                                                       \
+        FIELD("iam", empty_iam),                                                                   \
+        FIELD("volumeMounts", empty),                                                              \
+        FIELD(NULL, NULL)                                                                          \
     }
+/* clang-format on */
 
 const struct field_rule *create_fields(int version) {
     static const struct field_rule first[] = FIELDS_WITH(field_boolean);

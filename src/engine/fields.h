@@ -27,8 +27,10 @@ struct field_rule {
 };
 
 /* A row of a table that needs no more than this. */
-#define FIELD(field, how)                                                                          \
-    { .name = (field), .check = (how) }
+/* The versions of clang-format disagree about what follows. */
+/* clang-format off */
+#define FIELD(field, how) {.name = (field), .check = (how)}
+/* clang-format on */
 
 field_check field_integer; /* least..most */
 field_check field_boolean;
