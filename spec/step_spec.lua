@@ -128,10 +128,10 @@ _ = subprocess.run(["echo", "child"])
     local chart
     for _, result in ipairs(execution.results) do chart = result.png and result or chart end
     assert.equal("\137PNG\r\n\26\n", chart.png:sub(1, 8))
-    local path = os.tmpname() .. ".png"
-    assert.equal("png", assert(chart:save(path)))
-    assert.equal(chart.png, sandbox.read(path))
-    os.remove(path)
+    local folder = sandbox.temporary()
+    finally(function() os.execute("rm -r " .. folder) end)
+    assert.equal("png", assert(chart:save(folder .. "/chart.png")))
+    assert.equal(chart.png, sandbox.read(folder .. "/chart.png"))
     local format, message, code = chart:save "/tmp/chart.gif"
     assert.is_nil(format)
     assert.equal("invalid", code)

@@ -2,6 +2,9 @@
 
 local M = {}
 
+--- Longer bodies do not go into an argument: a word of a command may have 128 KiB.
+local LONGEST_WORD = 100000
+
 --- Quotes a word for the shell.
 function M.quote(word) return "'" .. tostring(word):gsub("'", "'\\''") .. "'" end
 
@@ -17,8 +20,8 @@ local function arguments(request, body_path)
     words[#words + 1] = name .. ": " .. value
   end
   if request.body then
-    words[#words + 1] = "--data-binary"
-    words[#words + 1] = "@" .. body_path
+    words[#words + 1] = body_path and "--data-binary" or "--data-raw"
+    words[#words + 1] = body_path and "@" .. body_path or request.body
   end
   words[#words + 1] = request.url
   for i, word in ipairs(words) do words[i] = M.quote(word) end
@@ -42,7 +45,7 @@ function M.start(...)
   local words, bodies = {}, {}
   for i, request in ipairs { ... } do
     local path
-    if request.body then
+    if request.body and #request.body > LONGEST_WORD then
       path = os.tmpname()
       local file = assert(io.open(path, "wb"))
       file:write(request.body)
