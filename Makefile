@@ -39,4 +39,4 @@ run: all ## run a script of your own: make run FILE=script.lua
 
 .PHONY: clean
 clean: ## remove what was built
-	rm -rf build build-asan
+	rm -rf build build-asan build-luarocks

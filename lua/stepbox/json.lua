@@ -22,4 +22,4 @@ end
 ---@return any value null is `stepbox.null`
 local function decode(text) return integers(cjson.decode(text)) end
 
-return { decode = decode, encode = cjson.encode, null = cjson.null }
+return { decode = decode, encode = cjson.encode }

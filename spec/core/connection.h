@@ -66,4 +66,20 @@ static inline void connection_free(struct connection *c) {
     free(c);
 }
 
+/* For cmocka: a connection over the unix socket, or over TCP, as the state of each test. */
+static inline int connection_set_up(void **state) {
+    *state = connection_new(false);
+    return 0;
+}
+
+static inline int connection_set_up_tcp(void **state) {
+    *state = connection_new(true);
+    return 0;
+}
+
+static inline int connection_tear_down(void **state) {
+    connection_free(*state);
+    return 0;
+}
+
 #endif

@@ -13,21 +13,6 @@
 
 #define START "POST /process.Process/Start"
 
-static int set_up(void **state) {
-    *state = connection_new(false);
-    return 0;
-}
-
-static int set_up_tcp(void **state) {
-    *state = connection_new(true);
-    return 0;
-}
-
-static int tear_down(void **state) {
-    connection_free(*state);
-    return 0;
-}
-
 /* Gives a thread that was left behind the time to find its server gone. */
 static int tear_down_and_wait(void **state) {
     connection_free(*state);
@@ -586,8 +571,9 @@ int main(void) {
     for (size_t i = 0; i < sizeof variables / sizeof *variables; i++) {
         unsetenv(variables[i]);
     }
-#define WITH(test) cmocka_unit_test_setup_teardown(test, set_up, tear_down)
-#define WITH_TCP(test) cmocka_unit_test_setup_teardown(test, set_up_tcp, tear_down)
+#define WITH(test) cmocka_unit_test_setup_teardown(test, connection_set_up, connection_tear_down)
+#define WITH_TCP(test)                                                                             \
+    cmocka_unit_test_setup_teardown(test, connection_set_up_tcp, connection_tear_down)
     const struct CMUnitTest tests[] = {
         WITH(create_sends_what_is_given_and_nothing_else),
         WITH(bad_options_are_refused),
@@ -613,8 +599,8 @@ int main(void) {
         WITH_TCP(a_process_that_ends_kills_what_it_owns_remotely),
         WITH(clients_are_local_or_not),
         /* Last: what its thread leaves would be a leak in the children of forks. */
-        cmocka_unit_test_setup_teardown(the_end_of_a_loop_waits_no_more_than_five_seconds, set_up,
-                                        tear_down_and_wait),
+        cmocka_unit_test_setup_teardown(the_end_of_a_loop_waits_no_more_than_five_seconds,
+                                        connection_set_up, tear_down_and_wait),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

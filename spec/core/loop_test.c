@@ -16,21 +16,6 @@
 #define EXECUTE "POST /execute"
 #define END "{\"type\": \"end_of_execution\"}\n"
 
-static int set_up(void **state) {
-    *state = connection_new(false);
-    return 0;
-}
-
-static int set_up_tcp(void **state) {
-    *state = connection_new(true);
-    return 0;
-}
-
-static int tear_down(void **state) {
-    connection_free(*state);
-    return 0;
-}
-
 /* As a host with a loop of its own does it: poll, then a step that does not wait. */
 static bool poll_step(struct connection *c, int milliseconds) {
     struct pollfd poll_fd = {sb_loop_fd(c->loop), POLLIN, 0};
@@ -336,8 +321,9 @@ static void descriptors_do_not_pass_to_programs(void **state) {
 }
 
 int main(void) {
-#define WITH(test) cmocka_unit_test_setup_teardown(test, set_up, tear_down)
-#define WITH_TCP(test) cmocka_unit_test_setup_teardown(test, set_up_tcp, tear_down)
+#define WITH(test) cmocka_unit_test_setup_teardown(test, connection_set_up, connection_tear_down)
+#define WITH_TCP(test)                                                                             \
+    cmocka_unit_test_setup_teardown(test, connection_set_up_tcp, connection_tear_down)
     const struct CMUnitTest tests[] = {
         WITH(a_host_polls_one_descriptor),
         WITH(deadlines_make_the_descriptor_readable),

@@ -11,21 +11,6 @@
 #define OUTPUT(text) "{\"type\": \"stdout\", \"text\": \"" text "\"}\n"
 #define END "{\"type\": \"end_of_execution\"}\n"
 
-static int set_up(void **state) {
-    *state = connection_new(false);
-    return 0;
-}
-
-static int set_up_tcp(void **state) {
-    *state = connection_new(true);
-    return 0;
-}
-
-static int tear_down(void **state) {
-    connection_free(*state);
-    return 0;
-}
-
 /* Runs a step and leaves it for the test to look at and free. */
 static sb_op *run(struct connection *c, const sb_step_options *options) {
     sb_op *op = sb_step(c->box, "code", 4, options, &c->error);
@@ -326,8 +311,9 @@ static void a_closed_box_says_so(void **state) {
 }
 
 int main(void) {
-#define WITH(test) cmocka_unit_test_setup_teardown(test, set_up, tear_down)
-#define WITH_TCP(test) cmocka_unit_test_setup_teardown(test, set_up_tcp, tear_down)
+#define WITH(test) cmocka_unit_test_setup_teardown(test, connection_set_up, connection_tear_down)
+#define WITH_TCP(test)                                                                             \
+    cmocka_unit_test_setup_teardown(test, connection_set_up_tcp, connection_tear_down)
     const struct CMUnitTest tests[] = {
         WITH(a_step_gives_its_output),
         WITH_TCP(a_remote_step_carries_its_headers),

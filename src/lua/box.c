@@ -56,10 +56,6 @@ static int box_detach(lua_State *L) {
     return start(L, sb_box_detach, OP_VALUE_TRUE);
 }
 
-static int box_own(lua_State *L) {
-    return start(L, sb_box_own, OP_VALUE_TRUE);
-}
-
 static int box_info(lua_State *L) {
     return start(L, sb_box_info, OP_VALUE_INFO);
 }
@@ -158,7 +154,6 @@ void box_register(lua_State *L) {
                                     {NULL, NULL}};
     static const luaL_Reg methods[] = {{"start_kill", box_kill},
                                        {"start_detach", box_detach},
-                                       {"start_own", box_own},
                                        {"start_info", box_info},
                                        {"start_is_running", box_is_running},
                                        {"start_set_timeout", box_set_timeout},

@@ -72,7 +72,7 @@ static int client_is_local(lua_State *L) {
 }
 
 /* client:start_create({template, timeout, envs, metadata, setup, allow_internet, request_timeout,
- * events, disown}) */
+ * events}) */
 static int client_start_create(lua_State *L) {
     struct client_owner *client = client_check(L, 1);
     luaL_checktype(L, 2, LUA_TTABLE);
@@ -83,7 +83,6 @@ static int client_start_create(lua_State *L) {
     options.request_timeout = field_number(L, 2, "request_timeout", 0);
     options.allow_internet = field_boolean(L, 2, "allow_internet");
     options.events = field_boolean(L, 2, "events") == 1;
-    options.disown = field_boolean(L, 2, "disown") == 1;
     options.envs = field_pairs(L, 2, "envs", &options.env_count);
     options.metadata = field_pairs(L, 2, "metadata", &options.metadata_count);
     options.setup = field_strings(L, 2, "setup", &options.setup_count);
