@@ -13,8 +13,9 @@ override LDFLAGS += $(filter -fsanitize%,$(CFLAGS)) -pthread -Wl,-z,relro,-z,now
 
 pc = $(shell $(PKG_CONFIG) --$(1) $(2) 2>/dev/null)
 
-CORE_PC   := libcurl jansson
+CORE_PC   := libcurl jansson nettle
 SERVER_PC := libmicrohttpd jansson
+AGENT_PC  := nettle zlib
 # libev ships no .pc file.
 SERVER_LIBS = $(call pc,libs,$(SERVER_PC)) -lev -lm
 
@@ -30,7 +31,8 @@ RUNNERS    := $(wildcard src/runners/*/*)
 
 $(CORE_OBJ):   EXTRA = $(call pc,cflags,$(CORE_PC))
 $(LUA_OBJ):    EXTRA = -Isrc/core $(LUA_CFLAGS)
-$(COMMON_OBJ) $(ENGINE_OBJ) $(AGENT_OBJ): EXTRA = -Isrc/common $(call pc,cflags,$(SERVER_PC))
+$(COMMON_OBJ) $(ENGINE_OBJ): EXTRA = -Isrc/common $(call pc,cflags,$(SERVER_PC))
+$(AGENT_OBJ): EXTRA = -Isrc/common $(call pc,cflags,$(SERVER_PC) $(AGENT_PC))
 LUA_CFLAGS ?= $(call pc,cflags,$(LUA_PC))
 
 $(BUILD)/obj/%.o: src/%.c
@@ -68,7 +70,7 @@ $(BUILD)/bin/stepboxd: $(ENGINE_OBJ) $(COMMON_OBJ)
 
 $(BUILD)/bin/stepbox-agent: $(AGENT_OBJ) $(COMMON_OBJ)
 	@mkdir -p $(@D)
-	$(CC) $(LDFLAGS) -o $@ $^ $(SERVER_LIBS)
+	$(CC) $(LDFLAGS) -o $@ $^ $(SERVER_LIBS) $(call pc,libs,$(AGENT_PC))
 
 # The runners stand where the engine looks for them: ../share/stepbox/runners beside its own directory.
 $(BUILD)/share/stepbox/runners/.stamp: $(RUNNERS)

@@ -38,4 +38,4 @@ install: install-module install-engine ## install below PREFIX (default /usr/loc
 	$(INSTALL) -m 644 $(BUILD)/lib/libstepbox.a $(DESTDIR)$(LIBDIR)/
 	$(INSTALL) -m 755 $(BUILD)/lib/libstepbox.so $(DESTDIR)$(LIBDIR)/libstepbox.so.0
 	ln -sf libstepbox.so.0 $(DESTDIR)$(LIBDIR)/libstepbox.so
-	$(INSTALL) -m 644 src/core/stepbox.h $(DESTDIR)$(INCLUDEDIR)/
+	$(INSTALL) -m 644 src/core/stepbox*.h $(DESTDIR)$(INCLUDEDIR)/

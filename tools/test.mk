@@ -11,8 +11,8 @@ without_main = $(filter-out %/main.o,$(1))
 
 # A room's own headers come first: some rooms have headers of the same name.
 build_unit = @mkdir -p $(@D) && $(CC) $(CPPFLAGS) $(CFLAGS) -Isrc/$(notdir $(@D)) -Isrc/core -Isrc/common \
-	$(call pc,cflags,$(CORE_PC) $(SERVER_PC)) $(LDFLAGS) -o $@ $(filter %.c %.o %.a,$^) \
-	$(call pc,libs,cmocka) $(call pc,libs,$(CORE_PC)) $(SERVER_LIBS)
+	$(call pc,cflags,$(CORE_PC) $(SERVER_PC) $(AGENT_PC)) $(LDFLAGS) -o $@ $(filter %.c %.o %.a,$^) \
+	$(call pc,libs,cmocka) $(call pc,libs,$(CORE_PC) $(AGENT_PC)) $(SERVER_LIBS)
 
 $(CORE_TESTS): $(BUILD)/spec/core/%: spec/core/%.c $(BUILD)/lib/libstepbox.a
 	$(build_unit)

@@ -39,6 +39,20 @@ const char *sb_code_name(sb_code code) {
         return "setup_failed";
     case SB_TOO_LARGE:
         return "too_large";
+    case SB_IS_DIRECTORY:
+        return "is_directory";
+    case SB_NOT_DIRECTORY:
+        return "not_directory";
+    case SB_EXISTS:
+        return "exists";
+    case SB_NO_SPACE:
+        return "no_space";
+    case SB_PERMISSION:
+        return "permission";
+    case SB_BAD_PATH:
+        return "bad_path";
+    case SB_PROCESS_GONE:
+        return "process_gone";
     case SB_SYSTEM:
         return "system";
     }

@@ -53,21 +53,28 @@ extern "C" {
 /* What went wrong, as a short stable list. sb_code_name() gives the string that Lua sees. */
 typedef enum sb_code {
     SB_OK = 0,
-    SB_INVALID,      /* "invalid": the call or the server's 400 says that an argument is wrong */
-    SB_TIMEOUT,      /* "timeout": a deadline passed (step, request) */
-    SB_NOT_FOUND,    /* "not_found": no such sandbox or context (any more) */
-    SB_CLOSED,       /* "closed": this handle was closed or killed by its owner */
-    SB_UNAUTHORIZED, /* "unauthorized": 401, 403 */
-    SB_RATE_LIMITED, /* "rate_limited": 429 */
-    SB_UNAVAILABLE,  /* "unavailable": no engine or server there, or it answers 5xx */
-    SB_PROTOCOL,     /* "protocol": the server answered something that is not the protocol */
-    SB_SANDBOX_LOST, /* "sandbox_lost": the sandbox went away during the operation */
-    SB_CONTEXT_LOST, /* "context_lost": the runner died; the next step starts afresh */
-    SB_CANCELLED,    /* "cancelled": sb_op_cancel() */
-    SB_UNSUPPORTED,  /* "unsupported": this server does not offer that (language, feature) */
-    SB_SETUP_FAILED, /* "setup_failed": a setup command exited non-zero; the sandbox was killed */
-    SB_TOO_LARGE,    /* "too_large": a reply or a line over the bound */
-    SB_SYSTEM        /* "system": memory, descriptors, threads, spawning */
+    SB_INVALID,       /* "invalid": the call or the server's 400 says that an argument is wrong */
+    SB_TIMEOUT,       /* "timeout": a deadline passed (step, request) */
+    SB_NOT_FOUND,     /* "not_found": no such sandbox or context (any more) */
+    SB_CLOSED,        /* "closed": this handle was closed or killed by its owner */
+    SB_UNAUTHORIZED,  /* "unauthorized": 401, 403 */
+    SB_RATE_LIMITED,  /* "rate_limited": 429 */
+    SB_UNAVAILABLE,   /* "unavailable": no engine or server there, or it answers 5xx */
+    SB_PROTOCOL,      /* "protocol": the server answered something that is not the protocol */
+    SB_SANDBOX_LOST,  /* "sandbox_lost": the sandbox went away during the operation */
+    SB_CONTEXT_LOST,  /* "context_lost": the runner died; the next step starts afresh */
+    SB_CANCELLED,     /* "cancelled": sb_op_cancel() */
+    SB_UNSUPPORTED,   /* "unsupported": this server does not offer that (language, feature) */
+    SB_SETUP_FAILED,  /* "setup_failed": a setup command exited non-zero; the sandbox was killed */
+    SB_TOO_LARGE,     /* "too_large": a reply or a line over the bound */
+    SB_SYSTEM,        /* "system": memory, descriptors, threads, spawning */
+    SB_IS_DIRECTORY,  /* "is_directory": a file was wanted */
+    SB_NOT_DIRECTORY, /* "not_directory": a directory was wanted */
+    SB_EXISTS,        /* "exists" */
+    SB_NO_SPACE,      /* "no_space": the sandbox's disk is full */
+    SB_PERMISSION,    /* "permission": the sandbox's user may not do that */
+    SB_BAD_PATH,      /* "bad_path": no path, or not one that can be (too long, a loop of links) */
+    SB_PROCESS_GONE   /* "process_gone": no such process in the sandbox (any more) */
 } sb_code;
 
 typedef struct sb_error {
@@ -263,7 +270,7 @@ typedef struct sb_step_options {
 SB_API sb_op *sb_step(sb_box *box, const char *code, size_t length, const sb_step_options *options,
                       sb_error *err);
 
-typedef enum sb_stream { SB_STDOUT = 1, SB_STDERR = 2 } sb_stream;
+typedef enum sb_stream { SB_STDOUT = 1, SB_STDERR = 2, SB_PTY = 3 } sb_stream;
 
 typedef enum sb_format_kind {
     SB_FORMAT_TEXT,  /* UTF-8 text */
@@ -319,13 +326,22 @@ SB_API const sb_execution *sb_op_execution(const sb_op *op);
 /* The text of the main result, or NULL. */
 SB_API const char *sb_execution_text(const sb_execution *execution);
 
-typedef enum sb_event_type { SB_EVENT_OUTPUT, SB_EVENT_RESULT, SB_EVENT_ERROR } sb_event_type;
+typedef enum sb_event_type {
+    SB_EVENT_OUTPUT, /* of a step or a command */
+    SB_EVENT_RESULT, /* of a step */
+    SB_EVENT_ERROR,  /* of a step */
+    SB_EVENT_DATA,   /* of a file that is read */
+    SB_EVENT_FILE    /* of a watch */
+} sb_event_type;
+
+struct sb_file_event;
 
 typedef struct sb_event {
     sb_event_type type;
-    sb_log output;              /* SB_EVENT_OUTPUT */
-    const sb_result *result;    /* SB_EVENT_RESULT */
-    const sb_step_error *error; /* SB_EVENT_ERROR */
+    sb_log output;                    /* SB_EVENT_OUTPUT; SB_EVENT_DATA: its data and length */
+    const sb_result *result;          /* SB_EVENT_RESULT */
+    const sb_step_error *error;       /* SB_EVENT_ERROR */
+    const struct sb_file_event *file; /* SB_EVENT_FILE */
 } sb_event;
 
 /* The next event in order, or NULL when none is waiting (then look at sb_op_done()). Valid until
@@ -333,16 +349,12 @@ typedef struct sb_event {
  * transfer, not the process: at most 1 MiB waits here. */
 SB_API const sb_event *sb_op_next_event(sb_op *op);
 
-/* The setup command that ended sb_create() with SB_SETUP_FAILED, or NULL. */
-typedef struct sb_command_result {
-    const char *command;
-    int exit_code;
-    const char *out, *err;
-    size_t out_length, err_length;
-} sb_command_result;
-SB_API const sb_command_result *sb_op_command(const sb_op *op);
-
 #ifdef __cplusplus
 }
 #endif
+
+#include "stepbox_files.h"
+#include "stepbox_ports.h"
+#include "stepbox_process.h"
+
 #endif
