@@ -31,7 +31,8 @@ int sbi_address_parse(struct sbi_address *address, const json_t *answer, sb_erro
         copy_member(&address->access_token, answer, "envdAccessToken", sbi_is_header_value, err) !=
             0 ||
         copy_member(&address->traffic_token, answer, "trafficAccessToken", sbi_is_header_value,
-                    err) != 0) {
+                    err) != 0 ||
+        copy_member(&address->version, answer, "envdVersion", sbi_is_header_value, err) != 0) {
         sbi_address_free(address);
         return -1;
     }
@@ -47,5 +48,27 @@ void sbi_address_free(struct sbi_address *address) {
     free(address->domain);
     free(address->access_token);
     free(address->traffic_token);
+    free(address->version);
     *address = (struct sbi_address){0};
+}
+
+bool sbi_address_has_version(const struct sbi_address *address, int major, int minor, int patch) {
+    const int wanted[3] = {major, minor, patch};
+    const char *at = address->version;
+    if (at == NULL) {
+        return false;
+    }
+    at += *at == 'v';
+    for (int i = 0; i < 3; i++) {
+        char *end;
+        long part = strtol(at, &end, 10);
+        if (end == at) {
+            return false;
+        }
+        if (part != wanted[i]) {
+            return part > wanted[i];
+        }
+        at = *end == '.' ? end + 1 : end;
+    }
+    return true;
 }
