@@ -70,7 +70,7 @@ static void names_unknown_paths(void **state) {
     request(client, "POST", "/health", "", "", 0);
     expect(client, 405, "{\"code\":405,\"message\":\"the path does not take this method\"}");
     request_json(client, "POST", "/process.Process/Nope", "{}");
-    expect(client, 404, "{\"code\":\"unimplemented\",\"message\":\"there is no such procedure\"}");
+    expect(client, 501, "{\"code\":\"unimplemented\",\"message\":\"there is no such procedure\"}");
     disconnect(client);
 }
 

@@ -46,9 +46,22 @@ static int http_status(const char *code) {
         const char *code;
         int status;
     } statuses[] = {
-        {"invalid_argument", 400},  {"unauthenticated", 401}, {"permission_denied", 403},
-        {"not_found", 404},         {"unimplemented", 404},   {"resource_exhausted", 429},
+        {"canceled", 499},
+        {"unknown", 500},
+        {"invalid_argument", 400},
         {"deadline_exceeded", 504},
+        {"not_found", 404},
+        {"already_exists", 409},
+        {"permission_denied", 403},
+        {"resource_exhausted", 429},
+        {"failed_precondition", 400},
+        {"aborted", 409},
+        {"out_of_range", 400},
+        {"unimplemented", 501},
+        {"internal", 500},
+        {"unavailable", 503},
+        {"data_loss", 500},
+        {"unauthenticated", 401},
     };
     for (size_t i = 0; i < sizeof statuses / sizeof *statuses; i++) {
         if (strcmp(code, statuses[i].code) == 0)

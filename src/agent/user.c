@@ -1,0 +1,81 @@
+/* user.c - see user.h */
+#include "user.h"
+
+#include <grp.h>
+#include <pwd.h>
+#include <stdio.h>
+#include <string.h>
+#include <strings.h>
+#include <unistd.h>
+
+/* The part of base64(name:password) before the colon; false when it is too long for the room. */
+static bool decode_name(const char *encoded, char *name, size_t size) {
+    static const char alphabet[] =
+        "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+    size_t length = 0;
+    unsigned bits = 0, have = 0;
+    for (const char *c = encoded, *digit; *c && (digit = strchr(alphabet, *c)); c++) {
+        bits = (bits << 6 | (unsigned)(digit - alphabet)) & 0xffff;
+        have += 6;
+        if (have < 8)
+            continue;
+        have -= 8;
+        char byte = (char)(bits >> have & 0xff);
+        if (byte == ':')
+            break;
+        if (length == size - 1 || byte == '\0')
+            return false;
+        name[length++] = byte;
+    }
+    name[length] = '\0';
+    return true;
+}
+
+bool user_exists(const char *name) {
+    if (!name || !*name || strcmp(name, "user") == 0)
+        return true;
+    const struct passwd *own = getpwuid(getuid());
+    return own && strcmp(name, own->pw_name) == 0;
+}
+
+bool user_of_request_exists(const http_request *request) {
+    const char *header = http_request_header(request, "Authorization");
+    char name[USER_NAME_SIZE];
+    if (!header || strncasecmp(header, "Basic ", 6) != 0)
+        return true;
+    header += 6;
+    return decode_name(header + strspn(header, " "), name, sizeof name) && user_exists(name);
+}
+
+/* Lists of files ask for the same few owners again and again. */
+void user_name(uid_t id, char text[USER_NAME_SIZE]) {
+    static char last[USER_NAME_SIZE];
+    static uid_t last_id;
+    if (!*last || last_id != id) {
+        const struct passwd *entry = getpwuid(id);
+        if (entry)
+            snprintf(last, sizeof last, "%s", entry->pw_name);
+        else if (id == getuid())
+            strcpy(last, "user");
+        else
+            snprintf(last, sizeof last, "%lu", (unsigned long)id);
+        last_id = id;
+    }
+    memcpy(text, last, sizeof last);
+}
+
+void user_group_name(gid_t id, char text[USER_NAME_SIZE]) {
+    static char last[USER_NAME_SIZE];
+    static gid_t last_id;
+    if (!*last || last_id != id) {
+        const struct group *entry = getgrgid(id);
+        if (entry)
+            snprintf(last, sizeof last, "%s", entry->gr_name);
+        else if (id == getgid())
+            strcpy(last, "user");
+        else
+            snprintf(last, sizeof last, "%lu", (unsigned long)id);
+        last_id = id;
+    }
+    memcpy(text, last, sizeof last);
+}
