@@ -1,10 +1,12 @@
 /*
  * http_internal.h - what the parts of the HTTP server share: http_server.c (connections, the loop),
- * http_request.c (reading requests, plain answers), http_stream.c (streamed answers).
+ * http_request.c (reading requests, plain answers), http_body.c (bodies of requests), http_stream.c
+ * (streamed answers).
  *
  * A request has two holders: libmicrohttpd, until the exchange is complete or the connection broke,
  * and the handler, until it has answered. It is freed when both have let go. While the handler has
- * not answered, or a stream has nothing to send, the connection is suspended.
+ * not answered, or takes no more of a body, or a stream has nothing to send, the connection is
+ * suspended.
  */
 #ifndef STEPBOX_HTTP_INTERNAL_H
 #define STEPBOX_HTTP_INTERNAL_H
@@ -23,6 +25,7 @@ struct http_server {
     struct ev_loop *loop;
     struct MHD_Daemon *daemon;
     http_handler *handler;
+    http_head_handler *on_head; /* or NULL */
     void *user;
     size_t max_body;
     struct http_connection *connections;
@@ -66,6 +69,11 @@ struct http_request {
     bool too_large;
     bool out_of_memory;
 
+    http_body sink; /* of a streamed body */
+    void *sink_user;
+    bool streams_body; /* until its end, or the answer */
+    bool body_again;   /* http_body_resume() was called */
+
     bool held;      /* the handler has been called and has not answered */
     bool suspended; /* libmicrohttpd does not look at the connection */
     bool gone;      /* the client went away */
@@ -86,12 +94,21 @@ void http_server_due(http_server *server);
 
 http_request *http_request_new(http_server *server, struct MHD_Connection *conn, const char *method,
                                const char *path, struct http_connection *from);
-/* Appends to the body, or marks the request as too large or out of memory. */
-void http_request_append(http_request *request, const char *bytes, size_t length);
+/* The head has arrived. */
+enum MHD_Result http_body_begin(http_request *request);
+/* A piece of the body has arrived; what is not taken stays in *length. */
+enum MHD_Result http_body_take(http_request *request, const char *bytes, size_t *length);
+/* The body is complete; false when it was refused. */
+bool http_body_end(http_request *request);
+/* Answers a request whose body was refused. */
+enum MHD_Result http_body_refuse(http_request *request);
+/* Hands the answer that was made to libmicrohttpd. */
+enum MHD_Result http_request_queue(http_request *request);
 /* libmicrohttpd lets go of the request; `complete` when the whole answer was sent. */
 void http_request_complete(http_request *request, bool complete);
 /* Notices from now on when the client leaves. */
 void http_request_watch(http_request *request);
+void http_request_stop_watching(http_request *request);
 void http_request_suspend(http_request *request);
 void http_request_resume(http_request *request);
 /* The response (created from the request's headers) to queue; NULL when it cannot be made. */

@@ -71,7 +71,7 @@ static void free_if_let_go(http_request *request) {
     free(request);
 }
 
-static void stop_watching(http_request *request) {
+void http_request_stop_watching(http_request *request) {
     ev_io_stop(request->loop, &request->peek);
     ev_timer_stop(request->loop, &request->hangup);
 }
@@ -81,7 +81,7 @@ static void gone(http_request *request) {
     if (request->gone)
         return;
     request->gone = true;
-    stop_watching(request);
+    http_request_stop_watching(request);
     if (request->held && request->on_gone)
         request->on_gone(request->gone_user);
 }
@@ -113,8 +113,10 @@ static void on_peek(struct ev_loop *loop, struct ev_io *io, int events) {
 static void on_hangup_timer(struct ev_loop *loop, struct ev_timer *timer, int events) {
     (void)loop, (void)events;
     http_request *request = timer->data;
-    struct pollfd pfd = {.fd = request->fd, .events = POLLRDHUP};
-    if (poll(&pfd, 1, 0) > 0 && pfd.revents & (POLLRDHUP | POLLHUP | POLLERR))
+    /* The bytes that hide the end may be all of the body that is missing. */
+    short half = request->streams_body ? 0 : POLLRDHUP;
+    struct pollfd pfd = {.fd = request->fd, .events = half};
+    if (poll(&pfd, 1, 0) > 0 && pfd.revents & (half | POLLHUP | POLLERR))
         hang_up(request);
 }
 
@@ -141,7 +143,7 @@ void http_request_complete(http_request *request, bool complete) {
     if (!complete ||
         request->held) /* held: a HEAD request needed no more than the stream's start */
         gone(request);
-    stop_watching(request);
+    http_request_stop_watching(request);
     unlink_request(request);
     request->conn = NULL;
     request->server = NULL;
@@ -152,34 +154,6 @@ void http_request_release(http_request *request) {
     request->held = false;
     request->on_gone = NULL;
     free_if_let_go(request);
-}
-
-void http_request_append(http_request *request, const char *bytes, size_t length) {
-    size_t max = request->server->max_body;
-    if (request->too_large || length > max - request->body_length) {
-        request->too_large = true;
-        request->discarded += length;
-        free(request->body);
-        request->body = NULL;
-        request->body_length = request->body_capacity = 0;
-        return;
-    }
-    size_t need = request->body_length + length + 1;
-    if (need > request->body_capacity) {
-        size_t capacity = request->body_capacity ? request->body_capacity * 2 : 1024;
-        if (capacity < need)
-            capacity = need;
-        char *grown = realloc(request->body, capacity);
-        if (!grown) {
-            request->out_of_memory = true;
-            return;
-        }
-        request->body = grown;
-        request->body_capacity = capacity;
-    }
-    memcpy(request->body + request->body_length, bytes, length);
-    request->body_length += length;
-    request->body[request->body_length] = '\0';
 }
 
 const char *http_request_method(const http_request *request) {
@@ -265,6 +239,7 @@ void http_reply_close(http_request *request) {
 
 void http_request_set_response(http_request *request, int status, struct MHD_Response *response) {
     request->status = status;
+    request->streams_body = false;
     for (struct http_header *header = request->headers; response && header; header = header->next) {
         if (MHD_add_response_header(response, header->name, header->value) != MHD_YES)
             request->out_of_memory = true;
@@ -276,6 +251,18 @@ void http_request_set_response(http_request *request, int status, struct MHD_Res
     }
     request->response = response;
     http_request_resume(request);
+}
+
+enum MHD_Result http_request_queue(http_request *request) {
+    if (!request->response) /* it could not be made */
+        return MHD_NO;
+    if (request->streaming) /* may be silent, or its reader slow, for as long as it takes */
+        MHD_set_connection_option(request->conn, MHD_CONNECTION_OPTION_TIMEOUT, 0U);
+    enum MHD_Result queued =
+        MHD_queue_response(request->conn, (unsigned)request->status, request->response);
+    MHD_destroy_response(request->response);
+    request->response = NULL;
+    return queued;
 }
 
 static void reply(http_request *request, int status, const char *content_type, void *body,

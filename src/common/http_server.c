@@ -62,23 +62,6 @@ static void on_work(struct ev_loop *loop, struct ev_idle *work, int events) {
     }
 }
 
-/* Answers a request whose body was refused. */
-static enum MHD_Result refuse(struct MHD_Connection *conn, http_request *request) {
-    if (request->out_of_memory)
-        return MHD_NO;
-    static const char text[] = "{\"code\":413,\"message\":\"the request body is too large\"}";
-    struct MHD_Response *response =
-        MHD_create_response_from_buffer(sizeof text - 1, (void *)text, MHD_RESPMEM_PERSISTENT);
-    if (!response)
-        return MHD_NO;
-    MHD_add_response_header(response, MHD_HTTP_HEADER_CONTENT_TYPE, "application/json");
-    enum MHD_Result queued = MHD_queue_response(conn, MHD_HTTP_CONTENT_TOO_LARGE, response);
-    MHD_destroy_response(response);
-    return queued;
-}
-
-/* The head has arrived. A body that is announced as much too large is refused before it is sent; a
- * slightly too large one is read to its end, so that the client is sure to see the answer. */
 static enum MHD_Result begin(http_server *server, struct MHD_Connection *conn, const char *url,
                              const char *method, void **context) {
     const union MHD_ConnectionInfo *info =
@@ -89,11 +72,7 @@ static enum MHD_Result begin(http_server *server, struct MHD_Connection *conn, c
     if (!request)
         return MHD_NO;
     *context = request;
-    const char *length =
-        MHD_lookup_connection_value(conn, MHD_HEADER_KIND, MHD_HTTP_HEADER_CONTENT_LENGTH);
-    if (length && strtoull(length, NULL, 10) / 2 > server->max_body)
-        return refuse(conn, request);
-    return MHD_YES;
+    return http_body_begin(request);
 }
 
 static enum MHD_Result on_request(void *user, struct MHD_Connection *conn, const char *url,
@@ -104,26 +83,16 @@ static enum MHD_Result on_request(void *user, struct MHD_Connection *conn, const
     http_request *request = *context;
     if (!request)
         return begin(server, conn, url, method, context);
-    if (*upload_size) {
-        http_request_append(request, upload, *upload_size);
-        *upload_size = 0;
-        return request->out_of_memory || request->discarded > server->max_body ? MHD_NO : MHD_YES;
-    }
-    if (request->too_large || request->out_of_memory)
-        return refuse(conn, request);
+    if (*upload_size)
+        return http_body_take(request, upload, upload_size);
+    if (!http_body_end(request))
+        return http_body_refuse(request);
     if (!request->held && !request->status) {
         request->held = true;
         server->handler(request, server->user);
     }
-    if (request->response) {
-        enum MHD_Result queued =
-            MHD_queue_response(conn, (unsigned)request->status, request->response);
-        MHD_destroy_response(request->response);
-        request->response = NULL;
-        return queued;
-    }
-    if (request->status) /* answered, but the response could not be made */
-        return MHD_NO;
+    if (request->status)
+        return http_request_queue(request);
     http_request_suspend(request);
     return MHD_YES;
 }
@@ -220,6 +189,10 @@ http_server *http_server_new(struct ev_loop *loop, http_handler *handler, void *
     server->epoll_io.data = server->timer.data = server->work.data = server;
     ev_io_start(loop, &server->epoll_io);
     return server;
+}
+
+void http_server_on_head(http_server *server, http_head_handler *fn) {
+    server->on_head = fn;
 }
 
 /* Requests that are not answered yet stay valid for their holders; nothing is called for them. */

@@ -22,10 +22,17 @@ typedef struct http_request http_request;
  */
 typedef void http_handler(http_request *request, void *user);
 
+/* Called at each request's head, before its body. It may have the body streamed, or answer at once
+ * (a body is then dropped); when it does neither, the handler above gets the request with its whole
+ * body. */
+typedef void http_head_handler(http_request *request, void *user);
+
 /* max_body: bytes of request body kept, more is answered 413. NULL when out of memory. */
 http_server *http_server_new(struct ev_loop *loop, http_handler *handler, void *user,
                              size_t max_body);
 void http_server_free(http_server *server);
+/* The head handler is given the same user as the handler. */
+void http_server_on_head(http_server *server, http_head_handler *fn);
 
 /* Serves requests on a connected stream socket; takes the descriptor (closed also on failure).
  * `tag` is kept for http_request_tag(). Returns 0 or -1. */
@@ -42,6 +49,23 @@ void http_request_each_query(http_request *request,
 const char *http_request_header(const http_request *request, const char *name);
 const char *http_request_body(const http_request *request,
                               size_t *length); /* NUL-terminated behind it */
+
+/* A body that is taken piece by piece, however long it is. */
+typedef struct http_body {
+    /* Takes bytes and returns how many, all or fewer: then the client is held back until
+     * http_body_resume(), and gets no time-out meanwhile. */
+    size_t (*data)(void *user, const char *bytes, size_t length);
+    /* The body is complete. The handler of the server is not called. */
+    void (*end)(void *user);
+} http_body;
+/* Only from the head handler. The request is then held like one that a handler was called for: it
+ * must be answered, also after http_request_on_gone() told that the client left in the middle. What
+ * is answered before the end is sent when the rest of the body was read and dropped; neither
+ * function is called after the answer. */
+void http_request_stream_body(http_request *request, const http_body *body, void *user);
+/* Has data() called again with what it left, later or, when called inside of it, at once. */
+void http_body_resume(http_request *request);
+
 void *http_request_tag(const http_request *request);
 struct ev_loop *http_request_loop(const http_request *request);
 

@@ -56,8 +56,6 @@ http_stream *http_stream_start(http_request *request, int status, const char *co
     if (response && content_type)
         MHD_add_response_header(response, MHD_HTTP_HEADER_CONTENT_TYPE, content_type);
     request->streaming = true;
-    if (request->conn) /* a stream may be silent, or its reader slow, for as long as it takes */
-        MHD_set_connection_option(request->conn, MHD_CONNECTION_OPTION_TIMEOUT, 0U);
     http_request_watch(request);
     http_request_set_response(request, status, response);
     return &request->stream;
