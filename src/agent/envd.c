@@ -16,16 +16,19 @@ static void reply_envs(struct agent *agent, http_request *request) {
     http_reply_json(request, 200, json_incref(agent->envs));
 }
 
-static const struct {
+#define NEEDS_TOKEN 1
+#define STREAMS 2 /* called at the request's head, to have the body streamed or to answer */
+
+static const struct route {
     const char *method, *path;
-    bool needs_token;
+    int flags;
     void (*handle)(struct agent *agent, http_request *request);
 } routes[] = {
-    {"GET", "/health", false, reply_health},
-    {"HEAD", "/health", false, reply_health},
-    {"POST", "/init", false, init_handle}, /* knows itself who may */
-    {"GET", "/envs", true, reply_envs},
-    {"POST", "/process.Process/Start", true, command_start},
+    {"GET", "/health", 0, reply_health},
+    {"HEAD", "/health", 0, reply_health},
+    {"POST", "/init", 0, init_handle}, /* knows itself who may */
+    {"GET", "/envs", NEEDS_TOKEN, reply_envs},
+    {"POST", "/process.Process/Start", NEEDS_TOKEN, command_start},
 };
 
 /* Connect's paths are /package.Service/Procedure. */
@@ -34,26 +37,44 @@ static bool is_procedure(const char *path) {
     return *path == '/' && slash && memchr(path, '.', (size_t)(slash - path));
 }
 
-void envd_handle(http_request *request, void *user) {
-    struct agent *agent = user;
+/* The route of the request; NULL when there is none, then *known says whether its path is one. */
+static const struct route *find_route(const http_request *request, bool *known) {
     const char *path = http_request_path(request);
-    bool known = false;
-    agent_prepare_reply(request);
+    *known = false;
     for (size_t i = 0; i < sizeof routes / sizeof *routes; i++) {
         if (strcmp(path, routes[i].path) != 0)
             continue;
-        known = true;
-        if (strcmp(http_request_method(request), routes[i].method) != 0)
-            continue;
-        if (!routes[i].needs_token || agent_is_authorized(agent, request))
-            routes[i].handle(agent, request);
-        else if (is_procedure(path))
-            connect_reply_error(request, "unauthenticated", "the access token is missing or wrong");
-        else
-            agent_reply_error(request, 401, "the access token is missing or wrong");
-        return;
+        *known = true;
+        if (strcmp(http_request_method(request), routes[i].method) == 0)
+            return &routes[i];
     }
-    if (!known && is_procedure(path))
+    return NULL;
+}
+
+static void follow(struct agent *agent, http_request *request, const struct route *route) {
+    if (!(route->flags & NEEDS_TOKEN) || agent_is_authorized(agent, request))
+        route->handle(agent, request);
+    else if (is_procedure(route->path))
+        connect_reply_error(request, "unauthenticated", "the access token is missing or wrong");
+    else
+        agent_reply_error(request, 401, "the access token is missing or wrong");
+}
+
+void envd_head(http_request *request, void *user) {
+    bool known;
+    const struct route *route = find_route(request, &known);
+    agent_prepare_reply(request);
+    if (route && route->flags & STREAMS)
+        follow(user, request, route);
+}
+
+void envd_handle(http_request *request, void *user) {
+    struct agent *agent = user;
+    bool known;
+    const struct route *route = find_route(request, &known);
+    if (route)
+        follow(agent, request, route);
+    else if (!known && is_procedure(http_request_path(request)))
         connect_reply_error(request, "unimplemented", "there is no such procedure");
     else if (known)
         agent_reply_error(request, 405, "the path does not take this method");

@@ -6,7 +6,8 @@
 
 #include "agent.h"
 
-/* The handler of its HTTP server; user is the struct agent. */
+/* The handlers of its HTTP server; user is the struct agent. */
+void envd_head(http_request *request, void *user);
 void envd_handle(http_request *request, void *user);
 
 #endif

@@ -156,6 +156,8 @@ static int start(struct program *program, const struct options *options) {
     program->envd = http_server_new(agent->loop, envd_handle, agent, AGENT_BODY_MAX);
     program->code =
         http_server_new(agent->loop, code_interpreter_handle, program->interpreter, AGENT_BODY_MAX);
+    if (program->envd)
+        http_server_on_head(program->envd, envd_head);
     if (!program->envd || !program->code)
         return -1;
     return agent->standalone ? start_listening(program, options)
