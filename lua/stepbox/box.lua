@@ -2,6 +2,9 @@
 
 local core = require "stepbox.core"
 local call = require "stepbox.call"
+local Commands = require "stepbox.commands"
+local Files = require "stepbox.files"
+local Pty = require "stepbox.pty"
 local check = require "stepbox.options"
 local result = require "stepbox.result"
 
@@ -11,7 +14,19 @@ local result = require "stepbox.result"
 ---@field id string the sandbox's id, to hand on to another process
 ---@field owned boolean whether this handle kills the sandbox when it goes
 ---@field closed boolean whether it was killed or closed through this handle
+---@field commands stepbox.Commands
+---@field pty stepbox.Pty
+---@field files stepbox.Files
 local Box = core.box_methods
+
+-- Made anew whenever it is asked for: a box that kept them could not be collected in Lua 5.1.
+local function property(name, class)
+  core.box_properties[name] = function(box) return setmetatable({ box = box }, class) end
+end
+
+property("commands", Commands)
+property("pty", Pty)
+property("files", Files)
 
 local STEP_OPTIONS = {
   language = check.string,

@@ -17,16 +17,16 @@ local function dispatch(event, handlers)
   end
 end
 
+--- Hands out what waits, and does not wait for more.
+local function deliver_waiting(op, handlers)
+  for event in op.next_event, op do dispatch(event, handlers) end
+end
+
 local function deliver(op, handlers)
   while true do
-    local event = op:next_event()
-    if event then
-      dispatch(event, handlers)
-    elseif op:done() then
-      return
-    else
-      task.await(op)
-    end
+    deliver_waiting(op, handlers)
+    if op:done() then return end
+    task.await(op)
   end
 end
 
@@ -50,4 +50,4 @@ local function finish_with(handlers, op, ...)
   return op:result()
 end
 
-return { finish = finish, finish_with = finish_with }
+return { finish = finish, finish_with = finish_with, deliver_waiting = deliver_waiting }

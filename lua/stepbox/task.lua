@@ -8,7 +8,7 @@ local compat = require "stepbox.compat"
 
 local loop                                          -- made on first use
 local tasks = setmetatable({}, { __mode = "k" })    -- coroutine -> task
-local waiting = {}                                  -- operation -> the task that waits for it
+local waiting = {}                                  -- operation -> the task that waits for it, or several
 local runnable, first, last = {}, 1, 0              -- queue of tasks to resume
 local pending = 0                                   -- tasks that have not ended
 local failed = {}                                   -- tasks that raised, and nobody has looked yet
@@ -72,16 +72,44 @@ local function turn(timeout)
   while true do
     local op = loop:ready()
     if not op then return end
-    local task = waiting[op]
-    if task then
+    local there = waiting[op]
+    if there then
       waiting[op] = nil
-      enqueue(task)
+      if getmetatable(there) == Task then
+        enqueue(there)
+      else
+        for _, task in ipairs(there) do enqueue(task) end
+      end
     end
   end
 end
 
---- Waits until `op` has an event to read or is done; may also return for nothing.
-local function await(op)
+local function wait_for(op, task)
+  local there = waiting[op]
+  if not there then
+    waiting[op] = task
+  elseif getmetatable(there) == Task then
+    waiting[op] = { there, task }
+  else
+    there[#there + 1] = task
+  end
+end
+
+local function stop_waiting(op, task)
+  local there = waiting[op]
+  if there == task then
+    waiting[op] = nil
+  elseif there and getmetatable(there) ~= Task then
+    for i = #there, 1, -1 do
+      if there[i] == task then table.remove(there, i) end
+    end
+    if not there[1] then waiting[op] = nil end
+  end
+end
+
+--- Waits until `op`, or `other` when that is given, has an event to read or is done; may also return for
+--- nothing. What cancels the task cancels `op`.
+local function await(op, other)
   local co = coroutine.running()
   local task = co and tasks[co]
   if not task then return turn(-1) end
@@ -90,10 +118,17 @@ local function await(op)
     op:cancel()
     return
   end
-  waiting[op], task.op = task, op
+  task.op = op
+  wait_for(op, task)
+  if other then wait_for(other, task) end
   coroutine.yield()
-  waiting[op], task.op = nil, nil
+  task.op = nil
+  stop_waiting(op, task)
+  if other then stop_waiting(other, task) end
 end
+
+--- Lets the loop do what is due without waiting.
+local function poll() return turn(0) end
 
 --- Starts `fn(...)` as a task. It runs when the scheduler next has control: in `run`, in `task:wait`, or in
 --- `loop.step` of a host's own loop.
@@ -215,4 +250,4 @@ function host.step(timeout)
   return pending
 end
 
-return { await = await, spawn = spawn, run = run, host = host, loop = get_loop }
+return { await = await, poll = poll, spawn = spawn, run = run, host = host, loop = get_loop }

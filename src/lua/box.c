@@ -131,6 +131,16 @@ static int box_index(lua_State *L) {
     lua_getfield(L, -1, "methods");
     lua_pushvalue(L, 2);
     lua_rawget(L, -2);
+    if (!lua_isnil(L, -1))
+        return 1;
+    /* What lua/stepbox makes for a box when it is asked for: box.files and the like. */
+    lua_getfield(L, -3, "properties");
+    lua_pushvalue(L, 2);
+    lua_rawget(L, -2);
+    if (lua_isnil(L, -1))
+        return 1;
+    lua_pushvalue(L, 1);
+    lua_call(L, 1, 1);
     return 1;
 }
 
@@ -161,4 +171,11 @@ void box_register(lua_State *L) {
                                        {"start_step", box_step},
                                        {NULL, NULL}};
     register_type(L, BOX_TYPE, meta, methods);
+    luaL_getmetatable(L, BOX_TYPE);
+    lua_getfield(L, -1, "properties");
+    if (lua_isnil(L, -1)) {
+        lua_newtable(L);
+        lua_setfield(L, -3, "properties");
+    }
+    lua_pop(L, 2);
 }

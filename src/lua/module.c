@@ -19,10 +19,10 @@ void register_type(lua_State *L, const char *type, const luaL_Reg *meta, const l
     lua_pop(L, 3);
 }
 
-/* The table of a type's methods, to which lua/stepbox adds those that are written in Lua. */
-static void push_methods(lua_State *L, const char *type) {
+/* The table of a type's methods, or of its properties, to which lua/stepbox adds its own. */
+static void push_members(lua_State *L, const char *type, const char *kind) {
     luaL_getmetatable(L, type);
-    lua_getfield(L, -1, "methods");
+    lua_getfield(L, -1, kind);
     lua_remove(L, -2);
 }
 
@@ -41,8 +41,10 @@ SB_API int luaopen_stepbox_core(lua_State *L) {
     op_register(L);
     lua_newtable(L);
     compat_setfuncs(L, functions);
-    push_methods(L, BOX_TYPE);
+    push_members(L, BOX_TYPE, "methods");
     lua_setfield(L, -2, "box_methods");
+    push_members(L, BOX_TYPE, "properties");
+    lua_setfield(L, -2, "box_properties");
     lua_pushliteral(L, SB_VERSION);
     lua_setfield(L, -2, "version");
     /* What JSON's null becomes, the same value that lua-cjson uses. */
