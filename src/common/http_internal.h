@@ -1,7 +1,7 @@
 /*
  * http_internal.h - what the parts of the HTTP server share: http_server.c (connections, the loop),
  * http_request.c (reading requests, plain answers), http_body.c (bodies of requests), http_stream.c
- * (streamed answers).
+ * (streamed answers), http_content.c (answers that are fetched).
  *
  * A request has two holders: libmicrohttpd, until the exchange is complete or the connection broke,
  * and the handler, until it has answered. It is freed when both have let go. While the handler has
@@ -81,7 +81,7 @@ struct http_request {
     int status;
     struct http_header *headers;
     struct http_stream stream;
-    bool streaming;
+    bool streaming; /* the answer has no time-out */
 
     struct ev_io peek;      /* notices the end of the connection */
     struct ev_timer hangup; /* the same when pipelined bytes hide the end */

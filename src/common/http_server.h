@@ -13,6 +13,8 @@
 #include <jansson.h>
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
 
 typedef struct http_server http_server;
 typedef struct http_request http_request;
@@ -82,6 +84,23 @@ void http_reply_close(http_request *request);
 void http_reply(http_request *request, int status, const char *content_type, const void *body,
                 size_t length);
 void http_reply_json(http_request *request, int status, json_t *value);
+
+/* An answer whose bytes are fetched as the client takes them, with little memory. */
+typedef struct http_content {
+    /* Puts up to max bytes; returns how many, 0 at the end. -1, or an end before the length that
+     * was announced, cuts the connection. Must not block. */
+    ssize_t (*read)(void *user, char *to, size_t max);
+    /* Nothing is read any more: the answer was sent, or cannot be, or the client left. */
+    void (*free)(void *user);
+} http_content;
+#define HTTP_LENGTH_UNKNOWN UINT64_MAX
+/* length: of the body; unknown, it is sent in chunks. */
+void http_reply_content(http_request *request, int status, const char *content_type,
+                        const http_content *content, void *user, uint64_t length);
+/* The bytes of a file from the offset on; takes the descriptor. A file that has become shorter
+ * meanwhile cuts the connection. */
+void http_reply_file(http_request *request, int status, const char *content_type, int fd,
+                     uint64_t offset, uint64_t length);
 
 /* A streamed answer, chunked. Bytes are copied to a buffer; http_stream_pending() says how many
  * wait. on_drain, when set, is called when the buffer has fallen below half of HTTP_STREAM_HIGH
