@@ -27,6 +27,9 @@ external_dependencies = {
   JANSSON = { library = "jansson" },
   MICROHTTPD = { library = "microhttpd" },
   EV = { library = "ev" },
+  NETTLE = { library = "nettle" },
+  ARCHIVE = { library = "archive" },
+  Z = { library = "z" },
 }
 
 -- The engine stays inside the rock's own folder, where the module, which is told, finds it.

@@ -16,6 +16,7 @@ pc = $(shell $(PKG_CONFIG) --$(1) $(2) 2>/dev/null)
 CORE_PC   := libcurl jansson nettle
 SERVER_PC := libmicrohttpd jansson
 AGENT_PC  := nettle zlib
+ARCHIVE_PC := libarchive
 # libev ships no .pc file.
 SERVER_LIBS = $(call pc,libs,$(SERVER_PC)) -lev -lm
 
@@ -24,6 +25,8 @@ obj_of = $(patsubst src/%.c,$(BUILD)/obj/%.o,$(call src_of,$(1)))
 
 CORE_OBJ   := $(call obj_of,core)
 LUA_OBJ    := $(call obj_of,lua)
+ARCHIVE_MODULE_OBJ := $(BUILD)/obj/archive/module.o
+ARCHIVE_OBJ := $(filter-out $(ARCHIVE_MODULE_OBJ),$(call obj_of,archive))
 COMMON_OBJ := $(call obj_of,common)
 ENGINE_OBJ := $(call obj_of,engine)
 AGENT_OBJ  := $(call obj_of,agent)
@@ -33,6 +36,8 @@ $(CORE_OBJ):   EXTRA = $(call pc,cflags,$(CORE_PC))
 $(LUA_OBJ):    EXTRA = -Isrc/core $(LUA_CFLAGS)
 $(COMMON_OBJ) $(ENGINE_OBJ): EXTRA = -Isrc/common $(call pc,cflags,$(SERVER_PC))
 $(AGENT_OBJ): EXTRA = -Isrc/common $(call pc,cflags,$(SERVER_PC) $(AGENT_PC))
+$(ARCHIVE_OBJ): EXTRA = -Isrc/core $(call pc,cflags,$(ARCHIVE_PC))
+$(ARCHIVE_MODULE_OBJ): EXTRA = -Isrc/core $(LUA_CFLAGS)
 LUA_CFLAGS ?= $(call pc,cflags,$(LUA_PC))
 
 $(BUILD)/obj/%.o: src/%.c
@@ -51,6 +56,15 @@ $(BUILD)/lib/libstepbox.so: $(CORE_OBJ)
 $(BUILD)/lua/stepbox/core.so: $(LUA_OBJ) $(BUILD)/lib/libstepbox.a
 	@mkdir -p $(@D)
 	$(CC) -shared $(LDFLAGS) -o $@ $^ $(call pc,libs,$(CORE_PC)) -lm
+
+$(BUILD)/lib/libstepbox-archive.a: $(ARCHIVE_OBJ)
+	@mkdir -p $(@D)
+	rm -f $@ && ar rcs $@ $^
+
+# Of the core it takes the names of errors alone.
+$(BUILD)/lua/stepbox/archive.so: $(ARCHIVE_MODULE_OBJ) $(BUILD)/lib/libstepbox-archive.a $(BUILD)/lib/libstepbox.a
+	@mkdir -p $(@D)
+	$(CC) -shared $(LDFLAGS) -o $@ $^ $(call pc,libs,$(ARCHIVE_PC))
 
 # Core and binding in one archive, for hosts that link the module in.
 $(BUILD)/lib/libstepbox-lua.a: $(LUA_OBJ) $(CORE_OBJ)
@@ -79,6 +93,7 @@ $(BUILD)/share/stepbox/runners/.stamp: $(RUNNERS)
 
 .PHONY: all
 all: $(BUILD)/lib/libstepbox.a $(BUILD)/lib/libstepbox.so $(BUILD)/lua/stepbox/core.so ## build everything
+all: $(BUILD)/lib/libstepbox-archive.a $(BUILD)/lua/stepbox/archive.so
 all: $(BUILD)/bin/stepboxd $(BUILD)/bin/stepbox-agent $(BUILD)/share/stepbox/runners/.stamp
 
 -include $(shell find $(BUILD)/obj $(BUILD)/spec -name '*.d' 2>/dev/null)

@@ -23,6 +23,7 @@ $(BUILD)/obj/core/engine_start.o: EXTRA += -DSTEPBOX_BINDIR='"$(BINDIR)"'
 install-module: all
 	$(INSTALL) -d $(DESTDIR)$(LUA_LIBDIR)/stepbox $(DESTDIR)$(LUA_SHAREDIR)/stepbox
 	$(INSTALL) -m 755 $(BUILD)/lua/stepbox/core.so $(DESTDIR)$(LUA_LIBDIR)/stepbox/core.so
+	$(INSTALL) -m 755 $(BUILD)/lua/stepbox/archive.so $(DESTDIR)$(LUA_LIBDIR)/stepbox/archive.so
 	$(INSTALL) -m 644 lua/stepbox/*.lua $(DESTDIR)$(LUA_SHAREDIR)/stepbox/
 
 # The engine finds the agent beside itself and the runners in ../share/stepbox/runners.
@@ -35,7 +36,7 @@ install-engine: all
 
 install: install-module install-engine ## install below PREFIX (default /usr/local); DESTDIR is respected
 	$(INSTALL) -d $(DESTDIR)$(LIBDIR) $(DESTDIR)$(INCLUDEDIR)
-	$(INSTALL) -m 644 $(BUILD)/lib/libstepbox.a $(DESTDIR)$(LIBDIR)/
+	$(INSTALL) -m 644 $(BUILD)/lib/libstepbox.a $(BUILD)/lib/libstepbox-archive.a $(DESTDIR)$(LIBDIR)/
 	$(INSTALL) -m 755 $(BUILD)/lib/libstepbox.so $(DESTDIR)$(LIBDIR)/libstepbox.so.0
 	ln -sf libstepbox.so.0 $(DESTDIR)$(LIBDIR)/libstepbox.so
-	$(INSTALL) -m 644 src/core/stepbox*.h $(DESTDIR)$(INCLUDEDIR)/
+	$(INSTALL) -m 644 src/core/stepbox*.h src/archive/stepbox_archive.h $(DESTDIR)$(INCLUDEDIR)/

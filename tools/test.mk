@@ -2,10 +2,11 @@
 
 unit_bins = $(patsubst spec/%.c,$(BUILD)/spec/%,$(wildcard spec/$(1)/*_test.c))
 CORE_TESTS   := $(call unit_bins,core)
+ARCHIVE_TESTS := $(call unit_bins,archive)
 COMMON_TESTS := $(call unit_bins,common)
 ENGINE_TESTS := $(call unit_bins,engine)
 AGENT_TESTS  := $(call unit_bins,agent)
-UNIT_TESTS   := $(CORE_TESTS) $(COMMON_TESTS) $(ENGINE_TESTS) $(AGENT_TESTS)
+UNIT_TESTS   := $(CORE_TESTS) $(ARCHIVE_TESTS) $(COMMON_TESTS) $(ENGINE_TESTS) $(AGENT_TESTS)
 
 without_main = $(filter-out %/main.o,$(1))
 
@@ -16,6 +17,8 @@ build_unit = @mkdir -p $(@D) && $(CC) $(CPPFLAGS) $(CFLAGS) -Isrc/$(notdir $(@D)
 
 $(CORE_TESTS): $(BUILD)/spec/core/%: spec/core/%.c $(BUILD)/lib/libstepbox.a
 	$(build_unit)
+$(ARCHIVE_TESTS): $(BUILD)/spec/archive/%: spec/archive/%.c $(BUILD)/lib/libstepbox-archive.a $(BUILD)/lib/libstepbox.a
+	$(build_unit) $(call pc,libs,$(ARCHIVE_PC))
 $(COMMON_TESTS): $(BUILD)/spec/common/%: spec/common/%.c $(COMMON_OBJ)
 	$(build_unit)
 $(ENGINE_TESTS): $(BUILD)/spec/engine/%: spec/engine/%.c $(call without_main,$(ENGINE_OBJ)) $(COMMON_OBJ)
@@ -57,8 +60,8 @@ units: $(UNIT_TESTS) ## the unit tests in C
 	@env $(LOCAL) $(test_env) $(LUA) tools/test.lua units
 
 .PHONY: valgrind
-valgrind: $(CORE_TESTS) ## the core's unit tests under valgrind
-	@for t in $(CORE_TESTS); do \
+valgrind: $(CORE_TESTS) $(ARCHIVE_TESTS) ## the core's unit tests under valgrind
+	@for t in $(CORE_TESTS) $(ARCHIVE_TESTS); do \
 	    valgrind -q --leak-check=full --errors-for-leak-kinds=definite --error-exitcode=9 $$t || exit 1; \
 	done
 
