@@ -35,6 +35,7 @@ struct sb_unpack {
     enum turn turn;
     const char *bytes; /* the caller's; length 0: the stream has ended */
     size_t length;
+    bool is_fresh;       /* the thread has not seen them yet */
     bool is_abandoned;   /* the thread is to end */
     bool has_run_out;    /* the archive wanted more than the stream had */
     bool has_ended;      /* the thread has */
@@ -42,19 +43,27 @@ struct sb_unpack {
     sb_error failure;
 };
 
+/* Lets the other go on, and waits until it gives the turn back. */
+static void pass_turn(sb_unpack *unpack, enum turn to) {
+    pthread_mutex_lock(&unpack->lock);
+    unpack->turn = to;
+    pthread_cond_broadcast(&unpack->turned);
+    while (unpack->turn == to) {
+        pthread_cond_wait(&unpack->turned, &unpack->lock);
+    }
+    pthread_mutex_unlock(&unpack->lock);
+}
+
 /* Called in the thread: lets the caller go on, and waits for more. */
 static la_ssize_t on_read(struct archive *archive, void *user, const void **bytes) {
     sb_unpack *unpack = user;
     if (unpack->has_run_out) {
         return 0;
     }
-    pthread_mutex_lock(&unpack->lock);
-    unpack->turn = TURN_CALLER;
-    pthread_cond_broadcast(&unpack->turned);
-    while (unpack->turn != TURN_THREAD) {
-        pthread_cond_wait(&unpack->turned, &unpack->lock);
+    if (!unpack->is_fresh) {
+        pass_turn(unpack, TURN_CALLER);
     }
-    pthread_mutex_unlock(&unpack->lock);
+    unpack->is_fresh = false;
     if (unpack->is_abandoned) {
         archive_set_error(archive, ECANCELED, "abandoned");
         return -1;
@@ -112,16 +121,11 @@ static void *run(void *user) {
 }
 
 /* Hands the bytes over and waits until they are used. */
-static void take_turn(sb_unpack *unpack, const char *bytes, size_t length) {
-    pthread_mutex_lock(&unpack->lock);
+static void lend(sb_unpack *unpack, const char *bytes, size_t length) {
     unpack->bytes = bytes;
     unpack->length = length;
-    unpack->turn = TURN_THREAD;
-    pthread_cond_broadcast(&unpack->turned);
-    while (unpack->turn != TURN_CALLER) {
-        pthread_cond_wait(&unpack->turned, &unpack->lock);
-    }
-    pthread_mutex_unlock(&unpack->lock);
+    unpack->is_fresh = true;
+    pass_turn(unpack, TURN_THREAD);
 }
 
 /* The host's signals are no business of the thread. */
@@ -220,7 +224,7 @@ int sb_unpack_write(sb_unpack *unpack, const char *bytes, size_t length, sb_erro
     }
     /* Behind the archive's end there is padding. */
     if (length > 0 && !unpack->has_ended) {
-        take_turn(unpack, bytes, length);
+        lend(unpack, bytes, length);
     }
     return report(unpack, err);
 }
@@ -231,7 +235,7 @@ int sb_unpack_end(sb_unpack *unpack, sb_error *err) {
     }
     unpack->has_been_ended = true;
     while (!unpack->has_ended) {
-        take_turn(unpack, NULL, 0);
+        lend(unpack, NULL, 0);
     }
     return report(unpack, err);
 }
@@ -251,7 +255,7 @@ void sb_unpack_free(sb_unpack *unpack) {
     }
     while (!unpack->has_ended) {
         unpack->is_abandoned = true;
-        take_turn(unpack, NULL, 0);
+        lend(unpack, NULL, 0);
     }
     pthread_join(unpack->thread, NULL);
     free_all(unpack);
