@@ -21,12 +21,11 @@ struct create {
     size_t count, index;
     double request_timeout;
     bool disown;
-    bool is_running; /* setup is in use */
-    struct sbi_setup setup;
+    bool is_running; /* output is in use */
+    struct sbi_command_output output;
     struct sbi_events events;
     sb_error failure; /* why the sandbox is being killed */
     bool has_command_failed;
-    sb_command_result result; /* its strings are the setup's, and the command's */
 };
 
 static void run_next(sb_op *op);
@@ -69,7 +68,7 @@ static void kill_and_fail(sb_op *op) {
 static int on_setup_data(void *user, const char *bytes, size_t length, sb_error *err) {
     sb_op *op = user;
     struct create *create = op->data;
-    int status = sbi_setup_data(&create->setup, bytes, length, err);
+    int status = sbi_command_output_data(&create->output, op->exchange, bytes, length, err);
     if (create->events.first != NULL) {
         sbi_op_mark_ready(op);
     }
@@ -87,7 +86,7 @@ static void on_setup_done(void *user, struct sbi_exchange *exchange) {
     sb_op *op = user;
     struct create *create = op->data;
     const char *command = create->commands[create->index];
-    if (sbi_setup_result(&create->setup, exchange, command, &create->failure) != 0) {
+    if (sbi_setup_result(&create->output, exchange, command, &create->failure) != 0) {
         create->has_command_failed = create->failure.code == SB_SETUP_FAILED;
         sbi_error_wrap(&create->failure, "setup");
         kill_and_fail(op);
@@ -104,9 +103,9 @@ static void run_next(sb_op *op) {
         return;
     }
     if (create->is_running) {
-        sbi_setup_free(&create->setup);
+        sbi_command_output_free(&create->output);
     }
-    sbi_setup_init(&create->setup, op->events);
+    sbi_command_output_init(&create->output, SBI_MAX_SETUP_OUTPUT, op->events, SB_NOT_FOUND);
     create->is_running = true;
     struct sbi_exchange *exchange =
         sbi_op_exchange(op, op->box->config, on_setup_done, &create->failure);
@@ -151,7 +150,7 @@ static void cancelled(sb_op *op) {
 static void release(sb_op *op) {
     struct create *create = op->data;
     if (create->is_running) {
-        sbi_setup_free(&create->setup);
+        sbi_command_output_free(&create->output);
     }
     for (size_t i = 0; i < create->count; i++) {
         free(create->commands[i]);
@@ -161,8 +160,15 @@ static void release(sb_op *op) {
     free(create);
 }
 
+static const sb_command_result *failed_command(const sb_op *op) {
+    struct create *create = op->data;
+    return op->done && create->has_command_failed
+               ? sbi_command_output_view(&create->output, create->commands[create->index])
+               : NULL;
+}
+
 static const struct sbi_op_kind create_kind = {
-    .name = "create", .cancelled = cancelled, .release = release};
+    .name = "create", .cancelled = cancelled, .release = release, .command = failed_command};
 
 static int copy_commands(struct create *create, const sb_create_options *options, sb_error *err) {
     if (options->setup_count == 0) {
@@ -270,22 +276,4 @@ sb_op *sb_create(sb_client *client, const sb_create_options *options, sb_error *
     int described = describe(exchange, options, err);
     create->request_timeout = exchange->timeout;
     return sbi_send_or_drop(op, described);
-}
-
-const sb_command_result *sb_op_command(const sb_op *op) {
-    if (op->kind != &create_kind || !op->done) {
-        return NULL;
-    }
-    struct create *create = op->data;
-    const struct sbi_setup *setup = &create->setup;
-    if (!create->has_command_failed) {
-        return NULL;
-    }
-    create->result = (sb_command_result){.command = create->commands[create->index],
-                                         .exit_code = setup->exit_code,
-                                         .out = sbi_buffer_string(&setup->out),
-                                         .err = sbi_buffer_string(&setup->err),
-                                         .out_length = setup->out.length,
-                                         .err_length = setup->err.length};
-    return &create->result;
 }

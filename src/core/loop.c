@@ -7,6 +7,7 @@
 #include "reaper.h"
 #include "sigpipe.h"
 #include "timestamp.h"
+#include "unattended.h"
 
 #include <errno.h>
 #include <limits.h>
@@ -203,11 +204,13 @@ void sb_loop_free(sb_loop *loop) {
     if (loop == NULL) {
         return;
     }
-    close_descriptors(loop);
     if (sbi_loop_is_foreign(loop)) {
+        close_descriptors(loop);
         keep_inherited(loop);
         return;
     }
+    sbi_unattended_abandon(loop);
+    close_descriptors(loop);
     loop->stepping = true; /* libcurl's callbacks need no timer any more */
     loop->epoll_fd = loop->timer_fd = -1;
     sbi_engine_start_abandon(loop);

@@ -20,6 +20,7 @@
 
 struct sbi_engine_start;
 struct sbi_reaper;
+struct sbi_unattended;
 
 /* Handles kept for the next request: making one costs more than resetting it. */
 #define SBI_IDLE_HANDLES 16
@@ -48,8 +49,9 @@ struct sb_loop {
     CURL *idle[SBI_IDLE_HANDLES];
     size_t idle_count;
     struct sbi_engine_start *engine_starts;
-    struct sbi_reaper *reaper; /* NULL until the first owning box */
-    sb_loop *next_inherited;   /* freed in a process that forked: kept, see sb_loop_free() */
+    struct sbi_unattended *unattended; /* requests that nobody waits for */
+    struct sbi_reaper *reaper;         /* NULL until the first owning box */
+    sb_loop *next_inherited; /* freed in a process that forked: kept, see sb_loop_free() */
 };
 
 /* -1 with SB_INVALID in a process that forked after the loop was made. */

@@ -175,6 +175,14 @@ bool sb_op_flag(const sb_op *op) {
     return op->flag;
 }
 
+int64_t sb_op_pid(const sb_op *op) {
+    return op->pid;
+}
+
+const sb_command_result *sb_op_command(const sb_op *op) {
+    return op->kind->command != NULL ? op->kind->command(op) : NULL;
+}
+
 const sb_event *sb_op_next_event(sb_op *op) {
     if (op->events == NULL) {
         return NULL;

@@ -29,6 +29,8 @@ struct sbi_op_kind {
     void (*cancelled)(sb_op *op);
     /* Frees op->data; never touches the network in a foreign process. NULL: nothing to do. */
     void (*release)(sb_op *op);
+    /* What sb_op_command() gives. NULL: it is no command. */
+    const sb_command_result *(*command)(const sb_op *op);
 };
 
 struct sb_op {
@@ -47,6 +49,7 @@ struct sb_op {
     struct sbi_infos *infos;   /* owned */
     struct sbi_events *events; /* belongs to data */
     bool flag;
+    int64_t pid; /* of the process it follows; 0: none, or not known yet */
 };
 
 /* A new operation in its first state, or NULL. */
