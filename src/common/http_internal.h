@@ -1,7 +1,7 @@
 /*
  * http_internal.h - what the parts of the HTTP server share: http_server.c (connections, the loop),
- * http_request.c (reading requests, plain answers), http_body.c (bodies of requests), http_stream.c
- * (streamed answers), http_content.c (answers that are fetched).
+ * http_request.c (requests, plain answers), http_fields.c (what heads say), http_body.c (bodies of
+ * requests), http_stream.c (streamed answers), http_content.c (answers that are fetched).
  *
  * A request has two holders: libmicrohttpd, until the exchange is complete or the connection broke,
  * and the handler, until it has answered. It is freed when both have let go. While the handler has

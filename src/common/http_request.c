@@ -164,41 +164,6 @@ const char *http_request_path(const http_request *request) {
     return request->path;
 }
 
-const char *http_request_query(const http_request *request, const char *name) {
-    if (!request->conn)
-        return NULL;
-    const char *value = NULL;
-    if (MHD_lookup_connection_value_n(request->conn, MHD_GET_ARGUMENT_KIND, name, strlen(name),
-                                      &value, NULL) != MHD_YES)
-        return NULL;
-    return value ? value : "";
-}
-
-struct each_query {
-    void (*fn)(const char *name, const char *value, void *user);
-    void *user;
-};
-
-static enum MHD_Result pass_query(void *user, enum MHD_ValueKind kind, const char *name,
-                                  const char *value) {
-    (void)kind;
-    struct each_query *each = user;
-    each->fn(name, value ? value : "", each->user);
-    return MHD_YES;
-}
-
-void http_request_each_query(http_request *request,
-                             void (*fn)(const char *name, const char *value, void *user),
-                             void *user) {
-    if (request->conn)
-        MHD_get_connection_values(request->conn, MHD_GET_ARGUMENT_KIND, pass_query,
-                                  &(struct each_query){fn, user});
-}
-
-const char *http_request_header(const http_request *request, const char *name) {
-    return request->conn ? MHD_lookup_connection_value(request->conn, MHD_HEADER_KIND, name) : NULL;
-}
-
 const char *http_request_body(const http_request *request, size_t *length) {
     if (length)
         *length = request->body_length;

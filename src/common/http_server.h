@@ -44,10 +44,10 @@ const char *http_request_method(const http_request *request);
 const char *http_request_path(const http_request *request); /* percent-decoded, without the query */
 /* The query parameter, percent-decoded, or NULL. */
 const char *http_request_query(const http_request *request, const char *name);
-/* Calls fn for each query parameter (value "" when it has none). */
-void http_request_each_query(http_request *request,
-                             void (*fn)(const char *name, const char *value, void *user),
-                             void *user);
+/* Called for each query parameter (value "" when it has none), or for each header. */
+typedef void http_each(const char *name, const char *value, void *user);
+void http_request_each_query(http_request *request, http_each *fn, void *user);
+void http_request_each_header(http_request *request, http_each *fn, void *user);
 const char *http_request_header(const http_request *request, const char *name);
 const char *http_request_body(const http_request *request,
                               size_t *length); /* NUL-terminated behind it */
