@@ -2,8 +2,8 @@
  * binding.h - what the files of the Lua module share.
  *
  * The module is private (stepbox.core); lua/stepbox is the public face. One file per userdata:
- * loop.c, client.c, box.c, op.c. push.c makes Lua values of what the core returns, options.c reads
- * tables.
+ * loop.c, client.c, box.c (with process.c), op.c. push.c makes Lua values of what the core returns,
+ * options.c reads tables.
  *
  * Owners are counted in C (struct loop_owner, struct client_owner), since the order in which a
  * collector finalises userdata of one dead cycle is no business of the core, which wants its loop
@@ -41,7 +41,9 @@ enum op_value {
     OP_VALUE_INFO,
     OP_VALUE_LIST,
     OP_VALUE_FLAG,
-    OP_VALUE_EXECUTION
+    OP_VALUE_EXECUTION,
+    OP_VALUE_COMMAND,
+    OP_VALUE_PROCESSES
 };
 
 /* The userdata. Each is born zeroed, gets its metatable, and only then acquires anything. */
@@ -64,6 +66,10 @@ struct lua_box *box_new(lua_State *L, struct client_owner *client);
  * code. */
 int op_started(lua_State *L, struct lua_op *self, sb_op *op, const sb_error *err);
 
+/* The box at index 1. One whose handle is gone answers like one that the core calls closed. */
+struct lua_box *box_check(lua_State *L);
+int box_closed(lua_State *L);
+
 struct client_owner *client_check(lua_State *L, int index);
 struct loop_owner *loop_check(lua_State *L, int index);
 
@@ -73,7 +79,13 @@ void push_execution(lua_State *L, const sb_execution *execution);
 void push_result(lua_State *L, const sb_result *result);
 void push_event(lua_State *L, const sb_event *event);
 void push_info(lua_State *L, const sb_info *info);
-void push_command(lua_State *L, const sb_command_result *command);
+void push_command(lua_State *L, const sb_op *op);
+void push_processes(lua_State *L, const sb_op *op);
+/* Sets fields of the table on top of the stack; without a value: none, but "" for bytes. */
+void set_bytes(lua_State *L, const char *name, const char *data, size_t length);
+void set_string(lua_State *L, const char *name, const char *value);
+void set_integer(lua_State *L, const char *name, int64_t value);
+void set_boolean(lua_State *L, const char *name, bool value);
 
 /* Table fields. The strings live as long as the table; arrays are userdata left on the stack, so
  * callers must have done luaL_checkstack(). Wrong types raise, naming the field. */
@@ -91,6 +103,7 @@ void loop_register(lua_State *L);
 void client_register(lua_State *L);
 void box_register(lua_State *L);
 void op_register(lua_State *L);
+void process_register(lua_State *L); /* more methods of boxes, after box_register() */
 
 int loop_create(lua_State *L);
 int client_create(lua_State *L);

@@ -27,12 +27,11 @@ static int box_close(lua_State *L) {
     return 0;
 }
 
-static struct lua_box *box_check(lua_State *L) {
+struct lua_box *box_check(lua_State *L) {
     return luaL_checkudata(L, 1, BOX_TYPE);
 }
 
-/* A box whose handle is gone answers like one that the core calls closed. */
-static int closed(lua_State *L) {
+int box_closed(lua_State *L) {
     sb_error err = {.code = SB_CLOSED, .message = "the box is closed"};
     return push_failure(L, &err);
 }
@@ -42,7 +41,7 @@ typedef sb_op *simple_start(sb_box *box, sb_error *err);
 static int start(lua_State *L, simple_start *fn, enum op_value value) {
     struct lua_box *self = box_check(L);
     if (!self->box)
-        return closed(L);
+        return box_closed(L);
     struct lua_op *op = op_new(L, self->client, value);
     sb_error err;
     return op_started(L, op, fn(self->box, &err), &err);
@@ -69,7 +68,7 @@ static int box_set_timeout(lua_State *L) {
     struct lua_box *self = box_check(L);
     double seconds = luaL_checknumber(L, 2);
     if (!self->box)
-        return closed(L);
+        return box_closed(L);
     struct lua_op *op = op_new(L, self->client, OP_VALUE_TRUE);
     sb_error err;
     return op_started(L, op, sb_box_set_timeout(self->box, seconds, &err), &err);
@@ -80,7 +79,7 @@ static int box_interrupt(lua_State *L) {
     struct lua_box *self = box_check(L);
     const char *context = luaL_optstring(L, 2, NULL);
     if (!self->box)
-        return closed(L);
+        return box_closed(L);
     struct lua_op *op = op_new(L, self->client, OP_VALUE_FLAG);
     sb_error err;
     return op_started(L, op, sb_box_interrupt(self->box, context, &err), &err);
@@ -101,7 +100,7 @@ static int box_step(lua_State *L) {
     options.events = field_boolean(L, 3, "events") == 1;
     options.envs = field_pairs(L, 3, "envs", &options.env_count);
     if (!self->box)
-        return closed(L);
+        return box_closed(L);
     struct lua_op *op = op_new(L, self->client, OP_VALUE_EXECUTION);
     sb_error err;
     return op_started(L, op, sb_step(self->box, code, length, &options, &err), &err);

@@ -65,6 +65,24 @@ static int op_next_event(lua_State *L) {
     return 1;
 }
 
+/* op:pid() -> integer | nil: of the process it follows, once that is known */
+static int op_pid(lua_State *L) {
+    int64_t pid = sb_op_pid(op_check(L)->op);
+    if (pid == 0)
+        lua_pushnil(L);
+    else
+        lua_pushinteger(L, (lua_Integer)pid);
+    return 1;
+}
+
+/* op:output() -> stdout, stderr of a command so far */
+static int op_output(lua_State *L) {
+    const sb_command_result *command = sb_op_command(op_check(L)->op);
+    lua_pushlstring(L, command ? command->out : "", command ? command->out_length : 0);
+    lua_pushlstring(L, command ? command->err : "", command ? command->err_length : 0);
+    return 2;
+}
+
 static void push_value(lua_State *L, struct lua_op *self) {
     switch (self->value) {
     case OP_VALUE_TRUE:
@@ -93,6 +111,12 @@ static void push_value(lua_State *L, struct lua_op *self) {
     case OP_VALUE_EXECUTION:
         push_execution(L, sb_op_execution(self->op));
         break;
+    case OP_VALUE_COMMAND:
+        push_command(L, self->op);
+        break;
+    case OP_VALUE_PROCESSES:
+        push_processes(L, self->op);
+        break;
     }
 }
 
@@ -112,7 +136,7 @@ static int op_result(lua_State *L) {
     if (self->value == OP_VALUE_EXECUTION)
         push_execution(L, sb_op_execution(self->op));
     else if (sb_op_command(self->op))
-        push_command(L, sb_op_command(self->op));
+        push_command(L, self->op);
     else
         return count;
     return count + 1;
@@ -122,7 +146,8 @@ void op_register(lua_State *L) {
     static const luaL_Reg meta[] = {{"__gc", op_close}, {"__close", op_close}, {NULL, NULL}};
     static const luaL_Reg methods[] = {{"done", op_done},     {"cancel", op_cancel},
                                        {"result", op_result}, {"next_event", op_next_event},
-                                       {"close", op_close},   {NULL, NULL}};
+                                       {"close", op_close},   {"pid", op_pid},
+                                       {"output", op_output}, {NULL, NULL}};
     register_type(L, OP_TYPE, meta, methods);
     luaL_getmetatable(L, OP_TYPE);
     lua_getfield(L, -1, "live");

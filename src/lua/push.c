@@ -10,12 +10,12 @@ int push_failure(lua_State *L, const sb_error *err) {
     return 3;
 }
 
-static void set_bytes(lua_State *L, const char *name, const char *data, size_t length) {
+void set_bytes(lua_State *L, const char *name, const char *data, size_t length) {
     lua_pushlstring(L, data ? data : "", data ? length : 0);
     lua_setfield(L, -2, name);
 }
 
-static void set_string(lua_State *L, const char *name, const char *value) {
+void set_string(lua_State *L, const char *name, const char *value) {
     if (value) {
         lua_pushstring(L, value);
         lua_setfield(L, -2, name);
@@ -27,12 +27,12 @@ static void set_number(lua_State *L, const char *name, double value) {
     lua_setfield(L, -2, name);
 }
 
-static void set_integer(lua_State *L, const char *name, int64_t value) {
+void set_integer(lua_State *L, const char *name, int64_t value) {
     lua_pushinteger(L, (lua_Integer)value);
     lua_setfield(L, -2, name);
 }
 
-static void set_boolean(lua_State *L, const char *name, bool value) {
+void set_boolean(lua_State *L, const char *name, bool value) {
     lua_pushboolean(L, value);
     lua_setfield(L, -2, name);
 }
@@ -59,9 +59,20 @@ static void push_step_error(lua_State *L, const sb_step_error *error) {
     set_bytes(L, "traceback", error->traceback, error->traceback_length);
 }
 
+static const char *stream_name(sb_stream stream) {
+    switch (stream) {
+    case SB_STDERR:
+        return "stderr";
+    case SB_PTY:
+        return "pty";
+    default:
+        return "stdout";
+    }
+}
+
 static void push_log(lua_State *L, const sb_log *log) {
     lua_createtable(L, 0, 3);
-    lua_pushstring(L, log->stream == SB_STDOUT ? "stdout" : "stderr");
+    lua_pushstring(L, stream_name(log->stream));
     lua_setfield(L, -2, "stream");
     set_number(L, "time", log->time);
     set_bytes(L, "text", log->data, log->length);
@@ -103,7 +114,7 @@ void push_event(lua_State *L, const sb_event *event) {
     switch (event->type) {
     case SB_EVENT_OUTPUT:
         push_log(L, &event->output);
-        set_string(L, "type", event->output.stream == SB_STDOUT ? "stdout" : "stderr");
+        set_string(L, "type", stream_name(event->output.stream));
         break;
     case SB_EVENT_RESULT:
         lua_createtable(L, 0, 2);
@@ -138,12 +149,4 @@ void push_info(lua_State *L, const sb_info *info) {
     for (size_t i = 0; i < info->metadata_count; i++)
         set_string(L, info->metadata[i].name, info->metadata[i].value);
     lua_setfield(L, -2, "metadata");
-}
-
-void push_command(lua_State *L, const sb_command_result *command) {
-    lua_createtable(L, 0, 4);
-    set_string(L, "command", command->command);
-    set_integer(L, "exit_code", command->exit_code);
-    set_bytes(L, "stdout", command->out, command->out_length);
-    set_bytes(L, "stderr", command->err, command->err_length);
 }
