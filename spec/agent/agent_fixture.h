@@ -10,6 +10,7 @@
 #include "agent.h"
 #include "code_interpreter.h"
 #include "envd.h"
+#include "process_table.h"
 
 #include <signal.h>
 #include <sys/stat.h>
@@ -90,6 +91,8 @@ static inline int agent_set_up(void **state) {
                            .home = directory,
                            .interrupt_grace = 0.5,
                            .envs = json_object()};
+    agent.processes = process_table_new(&agent);
+    assert_non_null(agent.processes);
     interpreter = code_interpreter_new(&agent);
     envd_server = http_server_new(agent.loop, envd_handle, &agent, AGENT_BODY_MAX);
     code_server = http_server_new(agent.loop, code_interpreter_handle, interpreter, AGENT_BODY_MAX);
@@ -105,6 +108,7 @@ static inline int agent_tear_down(void **state) {
     char command[200];
     fixture_stop();
     code_interpreter_free(interpreter);
+    process_table_free(agent.processes);
     http_server_free(envd_server);
     http_server_free(code_server);
     json_decref(agent.envs);

@@ -26,6 +26,7 @@ struct agent {
     json_t *envs;           /* the variables of every program started, an object of strings */
     char *access_token;     /* NULL: none is asked for */
     char *workdir;          /* where commands start; NULL: home */
+    struct process_table *processes; /* of the process service */
 };
 
 /* What every answer needs: a connection that the gateway shares must not outlive its request. */

@@ -1,9 +1,10 @@
 /* envd.c - the paths of the service. */
 #include "envd.h"
 
-#include "command.h"
 #include "connect_messages.h"
+#include "filesystem_service.h"
 #include "init.h"
+#include "process_service.h"
 
 #include <string.h>
 
@@ -28,7 +29,19 @@ static const struct route {
     {"HEAD", "/health", 0, reply_health},
     {"POST", "/init", 0, init_handle}, /* knows itself who may */
     {"GET", "/envs", NEEDS_TOKEN, reply_envs},
-    {"POST", "/process.Process/Start", NEEDS_TOKEN, command_start},
+    {"POST", "/process.Process/Start", NEEDS_TOKEN, process_service_start},
+    {"POST", "/process.Process/Connect", NEEDS_TOKEN, process_service_connect},
+    {"POST", "/process.Process/List", NEEDS_TOKEN, process_service_list},
+    {"POST", "/process.Process/Update", NEEDS_TOKEN, process_service_update},
+    {"POST", "/process.Process/SendInput", NEEDS_TOKEN, process_service_send_input},
+    {"POST", "/process.Process/StreamInput", NEEDS_TOKEN | STREAMS, process_service_stream_input},
+    {"POST", "/process.Process/CloseStdin", NEEDS_TOKEN, process_service_close_stdin},
+    {"POST", "/process.Process/SendSignal", NEEDS_TOKEN, process_service_send_signal},
+    {"POST", "/filesystem.Filesystem/Stat", NEEDS_TOKEN, filesystem_stat},
+    {"POST", "/filesystem.Filesystem/MakeDir", NEEDS_TOKEN, filesystem_make_dir},
+    {"POST", "/filesystem.Filesystem/Move", NEEDS_TOKEN, filesystem_move},
+    {"POST", "/filesystem.Filesystem/ListDir", NEEDS_TOKEN, filesystem_list_dir},
+    {"POST", "/filesystem.Filesystem/Remove", NEEDS_TOKEN, filesystem_remove},
 };
 
 /* Connect's paths are /package.Service/Procedure. */

@@ -10,6 +10,7 @@
 #include "envd.h"
 #include "log.h"
 #include "options.h"
+#include "process_table.h"
 #include "spawn.h"
 
 #include <errno.h>
@@ -150,8 +151,9 @@ static int start(struct program *program, const struct options *options) {
     agent->interrupt_grace = AGENT_INTERRUPT_GRACE;
     agent->standalone = options->control < 0;
     agent->envs = json_object();
+    agent->processes = process_table_new(agent);
     program->interpreter = agent->loop ? code_interpreter_new(agent) : NULL;
-    if (!agent->envs || !program->interpreter)
+    if (!agent->envs || !agent->processes || !program->interpreter)
         return -1;
     program->envd = http_server_new(agent->loop, envd_handle, agent, AGENT_BODY_MAX);
     program->code =
@@ -184,6 +186,7 @@ int main(int argc, char **argv) {
     /* Programs and runners cannot do without; who starts us may have cleared everything. */
     setenv("HOME", options.home, 0);
     setenv("PATH", "/usr/local/bin:/usr/bin:/bin", 0);
+    setenv("LANG", "C.UTF-8", 0);
     spawn_raise_file_limit();
     if (start(&program, &options)) {
         log_error("cannot start");
@@ -193,6 +196,7 @@ int main(int argc, char **argv) {
     if (getpid() == 1)
         return 0; /* the kernel ends all the others */
     code_interpreter_free(program.interpreter);
+    process_table_free(program.agent.processes);
     spawn_kill_children();
     http_server_free(program.envd);
     http_server_free(program.code);

@@ -6,6 +6,7 @@
 #include <fcntl.h>
 #include <signal.h>
 #include <stdlib.h>
+#include <sys/ioctl.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <unistd.h>
@@ -44,11 +45,14 @@ static spawn_stage become(const spawn_options *options, pid_t agent) {
     if (getppid() != agent)
         _exit(127);
     int out = out_of_the_way(options->out), err = out_of_the_way(options->err);
-    int channel = out_of_the_way(options->channel), null = open("/dev/null", O_RDONLY | O_CLOEXEC);
+    int channel = out_of_the_way(options->channel);
+    int in = options->in < 0 ? open("/dev/null", O_RDONLY | O_CLOEXEC) : options->in;
+    in = out_of_the_way(in);
     setsid();
     reset_signals();
-    if (dup2(null, 0) < 0 || dup2(out, 1) < 0 || dup2(err, 2) < 0 ||
-        (channel >= 0 && dup2(channel, SPAWN_CHANNEL_FD) < 0))
+    if (dup2(in, 0) < 0 || dup2(out, 1) < 0 || dup2(err, 2) < 0 ||
+        (channel >= 0 && dup2(channel, SPAWN_CHANNEL_FD) < 0) ||
+        (options->terminal && ioctl(0, TIOCSCTTY, 0)))
         return SPAWN_FORK;
     if (chdir(options->cwd) && (!options->other_cwd || chdir(options->other_cwd)))
         return SPAWN_CWD;
@@ -93,17 +97,29 @@ pid_t spawn_program(const spawn_options *options, spawn_stage *stage) {
     return pid;
 }
 
-int spawn_pipe(int ends[2]) {
+/* Makes a pipe whose one end does not block. */
+static int make_pipe(int ends[2], int own) {
     if (pipe2(ends, O_CLOEXEC))
         return -1;
-    fcntl(ends[0], F_SETPIPE_SZ, SPAWN_PIPE_SIZE);
-    int flags = fcntl(ends[0], F_GETFL);
-    if (flags < 0 || fcntl(ends[0], F_SETFL, flags | O_NONBLOCK)) {
+    int flags = fcntl(ends[own], F_GETFL);
+    if (flags < 0 || fcntl(ends[own], F_SETFL, flags | O_NONBLOCK)) {
         int saved = errno;
         close(ends[0]);
         close(ends[1]);
+        ends[0] = ends[1] = -1;
         errno = saved;
         return -1;
     }
     return 0;
+}
+
+int spawn_pipe(int ends[2]) {
+    if (make_pipe(ends, 0))
+        return -1;
+    fcntl(ends[0], F_SETPIPE_SZ, SPAWN_PIPE_SIZE);
+    return 0;
+}
+
+int spawn_input_pipe(int ends[2]) {
+    return make_pipe(ends, 1);
 }

@@ -4,6 +4,7 @@
 #ifndef STEPBOX_SPAWN_H
 #define STEPBOX_SPAWN_H
 
+#include <stdbool.h>
 #include <sys/types.h>
 
 typedef struct spawn_options {
@@ -11,7 +12,9 @@ typedef struct spawn_options {
     char *const *envp;
     const char *cwd;
     const char *other_cwd; /* taken when cwd cannot be entered; NULL: that is a failure */
-    int out, err;          /* become descriptors 1 and 2; 0 is /dev/null */
+    int in;                /* becomes descriptor 0; -1: that is /dev/null */
+    int out, err;          /* become descriptors 1 and 2 */
+    bool terminal;         /* these are a terminal, which becomes the session's own */
     int channel;           /* becomes SPAWN_CHANNEL_FD, or -1 */
 } spawn_options;
 
@@ -30,6 +33,8 @@ pid_t spawn_program(const spawn_options *options, spawn_stage *stage);
  * or -1 with errno. */
 #define SPAWN_PIPE_SIZE (256 * 1024)
 int spawn_pipe(int ends[2]);
+/* The same for what a program reads: of the usual size, and the end to write is non-blocking. */
+int spawn_input_pipe(int ends[2]);
 
 /* Kills the leader, its process group, its session, and all their descendants that can be found. */
 void spawn_kill_all(pid_t leader);

@@ -1,0 +1,89 @@
+/* process_output.c - reads what a process writes, as far as those who follow it keep up. */
+#include "process.h"
+#include "process_stream.h"
+#include "spawn.h"
+
+#include <errno.h>
+#include <unistd.h>
+
+/* Reads of a pipe in one turn of the loop before others get theirs. */
+#define READS_PER_TURN 8
+
+static void close_pipe(struct process *process, int which) {
+    struct ev_io *io = &process->pipes[which];
+    ev_io_stop(process->loop, io);
+    if (io->fd >= 0) {
+        if (process->terminal) /* the same descriptor */
+            process_input_end(process,
+                              process->exited ? PROCESS_INPUT_ENDED : PROCESS_INPUT_CLOSED);
+        close(io->fd);
+    }
+    io->fd = -1;
+}
+
+bool process_output_is_open(const struct process *process) {
+    return process->pipes[PROCESS_OUT].fd >= 0 || process->pipes[PROCESS_ERR].fd >= 0;
+}
+
+void process_output_close(struct process *process) {
+    for (int which = 0; which < PROCESS_PIPES; which++)
+        close_pipe(process, which);
+}
+
+void process_output_watch(struct process *process) {
+    bool on = !process_streams_lag(process);
+    for (int which = 0; which < PROCESS_PIPES; which++) {
+        if (on && process->pipes[which].fd >= 0)
+            ev_io_start(process->loop, &process->pipes[which]);
+        else
+            ev_io_stop(process->loop, &process->pipes[which]);
+    }
+}
+
+/* Reads once. Returns how many bytes came; 0 when there are none now, or no more. */
+static size_t read_pipe(struct process *process, int which) {
+    static unsigned char bytes[PROCESS_DATA_MAX];
+    ssize_t got = read(process->pipes[which].fd, bytes, sizeof bytes);
+    if (got > 0) {
+        process_streams_send_data(process,
+                                  process->terminal      ? "pty"
+                                  : which == PROCESS_OUT ? "stdout"
+                                                         : "stderr",
+                                  bytes, (size_t)got);
+        return (size_t)got;
+    }
+    /* A terminal that no program has open any more says EIO. */
+    if (got == 0 || (errno != EAGAIN && errno != EINTR))
+        close_pipe(process, which);
+    return 0;
+}
+
+void process_output_flush(struct process *process) {
+    for (int which = 0; which < PROCESS_PIPES; which++) {
+        size_t total = 0, got = 1;
+        while (got && total < SPAWN_PIPE_SIZE && process->pipes[which].fd >= 0) {
+            got = read_pipe(process, which);
+            total += got;
+        }
+    }
+}
+
+static void on_pipe(struct ev_loop *loop, struct ev_io *io, int events) {
+    (void)loop, (void)events;
+    struct process *process = io->data;
+    int which = io == &process->pipes[PROCESS_ERR] ? PROCESS_ERR : PROCESS_OUT;
+    for (int i = 0; i < READS_PER_TURN && io->fd >= 0 && !process_streams_lag(process); i++) {
+        if (!read_pipe(process, which))
+            break;
+    }
+    process_output_watch(process);
+    process_advance(process);
+}
+
+void process_output_init(struct process *process, int out, int err) {
+    ev_io_init(&process->pipes[PROCESS_OUT], on_pipe, out, EV_READ);
+    ev_io_init(&process->pipes[PROCESS_ERR], on_pipe, err, EV_READ);
+    /* What is there on both counts as written to stdout first. */
+    ev_set_priority(&process->pipes[PROCESS_OUT], 1);
+    process->pipes[PROCESS_OUT].data = process->pipes[PROCESS_ERR].data = process;
+}
