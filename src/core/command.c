@@ -7,6 +7,7 @@
 #define GRACE_SECONDS 5.0
 
 static const struct sbi_op_kind command_kind = {.name = "command",
+                                                .cancelling = sbi_follow_cancelling,
                                                 .cancelled = sbi_follow_cancelled,
                                                 .release = sbi_follow_release,
                                                 .command = sbi_follow_command};

@@ -1,5 +1,5 @@
 /*
- * command_request.h - the message that starts a program in a sandbox.
+ * command_request.h - the messages that start a program in a sandbox and name a process.
  */
 #ifndef STEPBOX_CORE_COMMAND_REQUEST_H
 #define STEPBOX_CORE_COMMAND_REQUEST_H
@@ -9,6 +9,7 @@
 #include <jansson.h>
 
 #define SBI_PATH_START "/process.Process/Start"
+#define SBI_PATH_SIGNAL "/process.Process/SendSignal"
 
 /* A new reference, or NULL with SB_INVALID for what cannot be started. */
 json_t *sbi_command_message(const char *command, const sb_command_options *options, sb_error *err);

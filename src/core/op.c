@@ -131,6 +131,9 @@ void sb_op_cancel(sb_op *op) {
     }
     sb_error error;
     sbi_fail(&error, SB_CANCELLED, "cancelled");
+    if (op->exchange != NULL && op->kind->cancelling != NULL) {
+        op->kind->cancelling(op);
+    }
     if (op->exchange != NULL) {
         sbi_exchange_abort(op->exchange);
     }

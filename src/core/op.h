@@ -24,6 +24,9 @@ enum sbi_op_state {
 
 struct sbi_op_kind {
     const char *name; /* as messages begin */
+    /* Called by a cancel before the exchange that is under way is aborted; may take it away (set
+     * op->exchange to NULL). NULL: nothing to do. */
+    void (*cancelling)(sb_op *op);
     /* Cleans up when the operation ends before its time: called by a cancel after its exchange was
      * aborted. NULL: nothing to do. */
     void (*cancelled)(sb_op *op);

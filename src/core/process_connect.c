@@ -4,6 +4,7 @@
 #include <math.h>
 
 static const struct sbi_op_kind connect_kind = {.name = "connect to a process",
+                                                .cancelling = sbi_follow_cancelling,
                                                 .cancelled = sbi_follow_cancelled,
                                                 .release = sbi_follow_release,
                                                 .command = sbi_follow_command};

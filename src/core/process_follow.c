@@ -1,7 +1,6 @@
 #include "process_follow.h"
 
-#include "command_request.h"
-#include "process_signal.h"
+#include "process_kill.h"
 #include "timestamp.h"
 
 #include <math.h>
@@ -74,12 +73,15 @@ static int explain(const struct sbi_follow *follow, const struct sbi_exchange *e
 }
 
 /* The local engine's agent ends a bound process when its stream goes away; others are told to. */
-static void end_process(const sb_op *op) {
+static bool must_be_killed(const struct sbi_follow *follow) {
+    return follow->is_bound && !follow->output.has_ended && !follow->box->config->local &&
+           !follow->box->is_closed;
+}
+
+static void kill_process(const sb_op *op) {
     const struct sbi_follow *follow = op->data;
-    const sb_box *box = follow->box;
-    if (follow->is_bound && !follow->output.has_ended && op->pid != 0 && !box->config->local &&
-        !box->is_closed) {
-        sbi_process_kill_unattended(follow->box, op->pid, follow->user);
+    if (op->pid != 0 && must_be_killed(follow)) {
+        sbi_process_kill(follow->box, op->pid, follow->user);
     }
 }
 
@@ -88,16 +90,23 @@ static void on_done(void *user, struct sbi_exchange *exchange) {
     struct sbi_follow *follow = op->data;
     sb_error error = {0};
     if (explain(follow, exchange, &error) != 0) {
-        end_process(op);
+        kill_process(op);
     }
     sbi_box_explain_closed(follow->box, &error);
     sbi_op_finish(op, &error);
 }
 
+void sbi_follow_cancelling(sb_op *op) {
+    struct sbi_follow *follow = op->data;
+    if (op->pid == 0 && op->exchange->state == SBI_EXCHANGE_TRANSFER && must_be_killed(follow) &&
+        sbi_process_kill_later(follow->box, op->exchange, &follow->output.stream, follow->user)) {
+        op->exchange = NULL;
+    }
+}
+
 void sbi_follow_cancelled(sb_op *op) {
-    /* The last bytes may have brought it. */
-    take_pid(op);
-    end_process(op);
+    take_pid(op); /* the last bytes may have brought it */
+    kill_process(op);
 }
 
 void sbi_follow_release(sb_op *op) {

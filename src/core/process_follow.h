@@ -30,10 +30,11 @@ struct sbi_follow_options {
     sb_code missing; /* what the service's not_found means */
 };
 
-/* An operation of a kind with the three functions below. On a closed box it has ended already
+/* An operation of a kind with the four functions below. On a closed box it has ended already
  * (op->done). */
 sb_op *sbi_follow_new(sb_box *box, const struct sbi_op_kind *kind,
                       const struct sbi_follow_options *options, sb_error *err);
+void sbi_follow_cancelling(sb_op *op);
 void sbi_follow_cancelled(sb_op *op);
 void sbi_follow_release(sb_op *op);
 const sb_command_result *sbi_follow_command(const sb_op *op);

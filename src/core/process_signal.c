@@ -1,14 +1,9 @@
-#include "process_signal.h"
-
 #include "command_request.h"
 #include "rpc.h"
-#include "unattended.h"
 
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
-
-#define PATH "/process.Process/SendSignal"
 
 /* Those of the protocol; others are our agent's extension. */
 static bool is_common(int number) {
@@ -56,22 +51,6 @@ sb_op *sb_process_signal(sb_box *box, const sb_process *process, int signal, sb_
         json_decref(message);
         return op;
     }
-    return sbi_rpc_start(op, box, NULL, PATH, message,
+    return sbi_rpc_start(op, box, NULL, SBI_PATH_SIGNAL, message,
                          is_common(signal) ? on_signalled : on_extension_signalled, err);
-}
-
-void sbi_process_kill_unattended(sb_box *box, int64_t pid, const char *user) {
-    const sb_process process = {.pid = pid};
-    json_t *message = message_of(&process, SIGKILL, NULL);
-    struct sbi_exchange *exchange =
-        message != NULL ? sbi_exchange_new(box->loop, box->config, NULL) : NULL;
-    if (exchange == NULL) {
-        json_decref(message);
-        return;
-    }
-    if (sbi_rpc_request(exchange, &box->address, user, PATH, message, NULL) != 0) {
-        sbi_exchange_free(exchange);
-        return;
-    }
-    sbi_unattended_send(exchange);
 }
