@@ -193,6 +193,56 @@ static void random_bytes_are_never_read_past(void **state) {
     }
 }
 
+static void connect_asks_for_a_tunnel_to_a_port_of_a_sandbox(void **state) {
+    (void)state;
+    struct route route =
+        parse("CONNECT 8000-" ID ".any.thing:443 HTTP/1.1\r\nHost: x\r\nX-API-Key: a key \r\n\r\n");
+    assert_true(route.tunnel);
+    assert_true(route.to_sandbox);
+    assert_string_equal(route.id, ID);
+    assert_int_equal(route.port, 8000);
+    assert_int_equal(route.api_key_length, 5);
+    /* A header decides over the name, here as elsewhere. */
+    route = parse("CONNECT 8000-" ID ".x:1 HTTP/1.1\r\nE2b-Sandbox-Id: other\r\n"
+                  "E2b-Sandbox-Port: 9\r\n\r\n");
+    assert_true(route.tunnel);
+    assert_string_equal(route.id, "other");
+    assert_int_equal(route.port, 9);
+    assert_null(route.api_key);
+    assert_false(parse("GET / HTTP/1.1\r\nHost: 8000-" ID ".x\r\n\r\n").tunnel);
+    assert_bad("CONNECT example.org:443 HTTP/1.1\r\n\r\n");
+    assert_bad("CONNECT example.org:443 HTTP/1.1\r\nHost: 8000-" ID ".x\r\n\r\n");
+    assert_bad("CONNECT 8000-" ID ".x HTTP/1.1\r\n\r\n");
+    assert_bad("CONNECT 8000-" ID ".x: HTTP/1.1\r\n\r\n");
+    assert_bad("CONNECT 8000-" ID ".x:0 HTTP/1.1\r\n\r\n");
+    assert_bad("CONNECT 8000-" ID ".x:65536 HTTP/1.1\r\n\r\n");
+    assert_bad("CONNECT 8000-" ID ".x:1 HTTP/1.1\r\nContent-Length: 1\r\n\r\n");
+    assert_bad("CONNECT 8000-" ID ".x:1 HTTP/1.1\r\nTransfer-Encoding: chunked\r\n\r\n");
+}
+
+static void an_upgrade_needs_both_headers(void **state) {
+    (void)state;
+    static const struct {
+        const char *headers;
+        bool upgrade;
+    } cases[] = {
+        {"Connection: Upgrade\r\nUpgrade: websocket\r\n", true},
+        {"Upgrade: a\r\nconnection: keep-alive , upgrade\r\nUpgrade: b\r\n", true},
+        {"Connection: keep-alive\r\nConnection: UPGRADE\r\nUpgrade: x\r\n", true},
+        {"Connection: ,,upgrade,\r\nUpgrade: x\r\n", true},
+        {"Upgrade: websocket\r\n", false},
+        {"Connection: Upgrade\r\n", false},
+        {"Connection: upgrades, not-upgrade\r\nUpgrade: x\r\n", false},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        char head[256];
+        snprintf(head, sizeof head, "GET / HTTP/1.1\r\nE2b-Sandbox-Id: a\r\n%s\r\n",
+                 cases[i].headers);
+        if (parse(head).upgrade != cases[i].upgrade)
+            fail_msg("%s", head);
+    }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(plain_requests_go_to_the_control_plane),
@@ -203,6 +253,8 @@ int main(void) {
         cmocka_unit_test(malformed_heads_are_bad),
         cmocka_unit_test(every_prefix_asks_for_more_and_every_split_agrees),
         cmocka_unit_test(random_bytes_are_never_read_past),
+        cmocka_unit_test(connect_asks_for_a_tunnel_to_a_port_of_a_sandbox),
+        cmocka_unit_test(an_upgrade_needs_both_headers),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -10,6 +10,7 @@
 #include "envd.h"
 #include "log.h"
 #include "options.h"
+#include "port_relay.h"
 #include "process_table.h"
 #include "spawn.h"
 
@@ -31,10 +32,29 @@ struct program {
     struct agent agent;
     code_interpreter *interpreter;
     http_server *envd, *code;
+    port_relays *relays;
     struct ev_io control, listen_envd, listen_code;
     struct ev_timer retry; /* of listening */
     struct ev_signal term, interrupt;
 };
+
+/* Our own services, and relays to those of others in the sandbox. */
+static void take_connection(struct program *program, const control_connection *connection) {
+    static const char accepted = CONTROL_ACCEPTED;
+    bool from_engine = connection->flags & CONTROL_FROM_ENGINE;
+    bool announce = connection->flags & CONTROL_ANNOUNCE;
+    http_server *server = connection->port == AGENT_PORT_ENVD   ? program->envd
+                          : connection->port == AGENT_PORT_CODE ? program->code
+                                                                : NULL;
+    if (!server) {
+        port_relays_add(program->relays, connection->fd, connection->port, announce);
+        return;
+    }
+    if (announce && send(connection->fd, &accepted, 1, MSG_NOSIGNAL | MSG_DONTWAIT) != 1)
+        close(connection->fd);
+    else if (http_server_add(server, connection->fd, (void *)&peers[from_engine]))
+        log_error("a connection could not be taken: %s", strerror(errno));
+}
 
 static void on_control(struct ev_loop *loop, struct ev_io *io, int events) {
     (void)events;
@@ -42,14 +62,7 @@ static void on_control(struct ev_loop *loop, struct ev_io *io, int events) {
     control_connection connection;
     control_result result;
     while ((result = control_socket_receive(io->fd, &connection)) == CONTROL_OK) {
-        bool from_engine = connection.flags & CONTROL_FROM_ENGINE;
-        http_server *server = connection.port == AGENT_PORT_ENVD   ? program->envd
-                              : connection.port == AGENT_PORT_CODE ? program->code
-                                                                   : NULL;
-        if (!server)
-            close(connection.fd); /* the client sees that nobody listens there */
-        else if (http_server_add(server, connection.fd, (void *)&peers[from_engine]))
-            log_error("a connection could not be taken: %s", strerror(errno));
+        take_connection(program, &connection);
     }
     if (result == CONTROL_CLOSED) {
         ev_break(loop, EVBREAK_ALL);
@@ -160,7 +173,8 @@ static int start(struct program *program, const struct options *options) {
         http_server_new(agent->loop, code_interpreter_handle, program->interpreter, AGENT_BODY_MAX);
     if (program->envd)
         http_server_on_head(program->envd, envd_head);
-    if (!program->envd || !program->code)
+    program->relays = port_relays_new(agent->loop);
+    if (!program->envd || !program->code || !program->relays)
         return -1;
     return agent->standalone ? start_listening(program, options)
                              : start_control(program, options->control);
@@ -200,6 +214,7 @@ int main(int argc, char **argv) {
     spawn_kill_children();
     http_server_free(program.envd);
     http_server_free(program.code);
+    port_relays_free(program.relays);
     json_decref(program.agent.envs);
     free(program.agent.access_token);
     free(program.agent.workdir);

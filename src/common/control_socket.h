@@ -13,11 +13,16 @@
 
 /* flags: the engine itself speaks on this connection, not a client of it */
 #define CONTROL_FROM_ENGINE 0x01
+/* flags: say CONTROL_ACCEPTED on the connection, before anything else, once the port has accepted
+ * it; one that is closed without it was refused */
+#define CONTROL_ANNOUNCE 0x02
+
+#define CONTROL_ACCEPTED 0x06 /* ASCII's ACK */
 
 typedef struct control_connection {
     int fd;        /* a connected stream socket, CLOEXEC */
     uint16_t port; /* the sandbox port that the client asked for, host order */
-    uint8_t flags; /* CONTROL_FROM_ENGINE */
+    uint8_t flags; /* CONTROL_FROM_ENGINE, CONTROL_ANNOUNCE */
 } control_connection;
 
 typedef enum control_result {

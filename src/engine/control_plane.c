@@ -2,6 +2,8 @@
 
 #include <string.h>
 
+#include "api_key.h"
+
 static const struct api_route {
     const char *method;
     const char *path; /* * stands for the id of a sandbox */
@@ -46,24 +48,14 @@ static bool matches(const char *pattern, const char *path, char id[ROUTE_ID_MAX]
     return *path == '\0';
 }
 
-/* Compares in a time that does not tell where the difference is. */
-static bool same_key(const char *given, const char *key) {
-    size_t length = strlen(key);
-    unsigned char differs = strlen(given) != length;
-    for (size_t i = 0; i < length; i++)
-        differs |= (unsigned char)(given[differs ? 0 : i] ^ key[i]);
-    return !differs;
-}
-
 /* On TCP a key is needed, except to ask for health. Answers and returns false when it is wrong. */
 static bool authorize(const struct api_call *call, const char *path) {
     if (call->transport == TRANSPORT_UNIX || strcmp(path, "/health") == 0)
         return true;
     const char *given = http_request_header(call->request, "X-API-Key");
-    if (given && same_key(given, call->engine->options->api_key))
+    if (api_key_is(call->engine->options->api_key, given, given ? strlen(given) : 0))
         return true;
-    api_error(call->request, 401,
-              given ? "the key in X-API-Key is wrong" : "the X-API-Key header is missing");
+    api_error(call->request, 401, "%s", api_key_complaint(given));
     return false;
 }
 

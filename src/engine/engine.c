@@ -147,6 +147,7 @@ static int set_up(struct running *running, const struct options *options, char *
     engine->gateway = gateway_new(&(gateway_config){.loop = engine->loop,
                                                     .sandboxes = engine->sandboxes,
                                                     .max_connections = max_connections,
+                                                    .api_key = options->api_key,
                                                     .on_change = on_change,
                                                     .user = running});
     running->server = http_server_new(engine->loop, control_plane_handle, engine, MAX_BODY);

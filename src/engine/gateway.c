@@ -8,12 +8,16 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include "api_key.h"
 #include "farewell.h"
+#include "first_request.h"
 #include "log.h"
+#include "port_opening.h"
 #include "process.h"
 #include "pump.h"
 #include "raw_reply.h"
 #include "route.h"
+#include "stream_socket.h"
 
 #ifndef SO_PEERPIDFD
 #define SO_PEERPIDFD 77 /* Linux 6.5 */
@@ -22,8 +26,11 @@
 #define HEAD_MAX (64 * 1024)
 #define HEAD_SECONDS 10.0
 
-/* A connection waits for its head, is pumped, is closed properly; then its slot is free again. */
-enum stage { STAGE_FREE, STAGE_HEAD, STAGE_PUMP, STAGE_FAREWELL };
+static const char established[] = "HTTP/1.1 200 Connection established\r\n\r\n";
+
+/* A connection waits for its head, for the port that it asked for with CONNECT, is pumped, is
+ * closed properly; then its slot is free again. */
+enum stage { STAGE_FREE, STAGE_HEAD, STAGE_OPENING, STAGE_PUMP, STAGE_FAREWELL };
 
 struct connection {
     struct gateway *gateway;
@@ -37,9 +44,12 @@ struct connection {
     ev_io readable;
     ev_timer deadline;
     char *head;
-    size_t used, room, scanned;
+    size_t used, room, scanned; /* the head is kept while a port is opened */
     /* Then: */
+    int target_fd; /* while a port is opened; then the pump's */
+    struct port_opening *opening;
     struct pump *pump;
+    struct first_request first_request;
     struct farewell *farewell;
     struct route route;
 };
@@ -107,88 +117,145 @@ static void refuse(struct connection *connection, int status, const char *messag
     say_farewell(connection, connection->fd, reply, length);
 }
 
-/* What the official gateway answers, for sandboxes that are not there and for ports that nobody
- * serves. */
-static size_t bad_gateway(char reply[RAW_REPLY_SIZE], const struct route *route,
-                          bool sandbox_is_there) {
-    json_t *body = json_pack("{s:s, s:s, s:i}", "sandboxId", route->id, "message",
-                             sandbox_is_there ? "The sandbox is running but port is not open"
-                                              : "The sandbox was not found",
-                             "code", 502);
-    if (body && sandbox_is_there)
-        json_object_set_new(body, "port", json_integer(route->port));
-    return raw_reply(reply, 502, body);
+static void refuse_port(struct connection *connection, bool sandbox_is_there) {
+    char reply[RAW_REPLY_SIZE];
+    size_t length = raw_reply_bad_gateway(reply, &connection->route, sandbox_is_there);
+    stop_head(connection);
+    say_farewell(connection, connection->fd, reply, length);
+}
+
+static struct sandbox *sandbox_of(const struct connection *connection) {
+    return sandboxes_find(connection->gateway->config.sandboxes, connection->route.id);
 }
 
 static void on_pump_done(int client_fd, bool silent, void *user) {
     struct connection *connection = user;
-    char reply[RAW_REPLY_SIZE];
-    size_t length = 0;
+    bool to_sandbox = connection->route.to_sandbox;
     connection->pump = NULL;
     if (client_fd < 0) {
         release(connection);
+    } else if (to_sandbox && silent) {
+        connection->fd = client_fd;
+        refuse_port(connection, sandbox_of(connection) != NULL);
+    } else if (to_sandbox && !sandbox_of(connection)) {
+        /* It may have ended in the middle of an answer, which must not look like all of it. */
+        stream_socket_reset(client_fd);
+        release(connection);
+    } else {
+        say_farewell(connection, client_fd, NULL, 0);
+    }
+}
+
+/* The first request alone for a sandbox that a header names, else all that comes. */
+static void start_pump(struct connection *connection) {
+    const struct route *route = &connection->route;
+    first_request_init(&connection->first_request, route);
+    connection->pump =
+        pump_start(&(pump_config){.loop = connection->gateway->config.loop,
+                                  .mode = PUMP_ANSWERED,
+                                  .client_fd = connection->fd,
+                                  .target_fd = connection->target_fd,
+                                  .to_target = connection->head,
+                                  .to_target_length = connection->used,
+                                  .ungated_length = route->head_length,
+                                  .gate = route->by_header ? &first_request_gate : NULL,
+                                  .gate_user = &connection->first_request,
+                                  .done = on_pump_done,
+                                  .user = connection});
+}
+
+/* All that comes behind the head, both ways. */
+static void start_tunnel(struct connection *connection) {
+    size_t head_length = connection->route.head_length;
+    uint16_t port = connection->route.port;
+    connection->pump = pump_start(
+        &(pump_config){.loop = connection->gateway->config.loop,
+                       .mode = PUMP_BOTH_ENDED,
+                       .client_fd = connection->fd,
+                       .target_fd = connection->target_fd,
+                       .target_half_closes = port != ROUTE_DEFAULT_PORT && port != ROUTE_CODE_PORT,
+                       .to_target = connection->head + head_length,
+                       .to_target_length = connection->used - head_length,
+                       .to_client = established,
+                       .to_client_length = sizeof established - 1,
+                       .done = on_pump_done,
+                       .user = connection});
+}
+
+static void pump(struct connection *connection, void (*start)(struct connection *)) {
+    start(connection);
+    stop_head(connection);
+    if (connection->pump)
+        connection->stage = STAGE_PUMP;
+    else
+        release(connection);
+}
+
+static void on_port_opened(bool accepted, void *user) {
+    struct connection *connection = user;
+    connection->opening = NULL;
+    if (accepted) {
+        pump(connection, start_tunnel);
+    } else {
+        close(connection->target_fd);
+        refuse_port(connection, sandbox_of(connection) != NULL);
+    }
+}
+
+/* Waits for the port. Nothing more of the client is read meanwhile. */
+static void open_port(struct connection *connection) {
+    ev_io_stop(connection->gateway->config.loop, &connection->readable);
+    ev_timer_stop(connection->gateway->config.loop, &connection->deadline);
+    connection->opening = port_opening_start(connection->gateway->config.loop,
+                                             connection->target_fd, on_port_opened, connection);
+    if (connection->opening) {
+        connection->stage = STAGE_OPENING;
         return;
     }
-    if (silent && connection->route.to_sandbox) {
-        bool there =
-            sandboxes_find(connection->gateway->config.sandboxes, connection->route.id) != NULL;
-        length = bad_gateway(reply, &connection->route, there);
-    }
-    say_farewell(connection, client_fd, reply, length);
+    close(connection->target_fd);
+    refuse(connection, 503, "the engine has no memory left");
 }
 
 /* Gives the other end of a socket pair to the target. 0, or -1. */
 static int hand_over(struct connection *connection, struct sandbox *sandbox, int fd) {
+    const struct route *route = &connection->route;
     if (sandbox)
-        return sandbox_connect(sandbox, fd, connection->route.port);
+        return sandbox_connect(sandbox, fd, route->port, route->tunnel);
     return http_server_add(connection->gateway->control, fd, tag_of(connection));
 }
 
-static void start_pump(struct connection *connection, struct sandbox *sandbox) {
+static bool may_tunnel(const struct connection *connection) {
+    const struct route *route = &connection->route;
+    return connection->transport == TRANSPORT_UNIX ||
+           api_key_is(connection->gateway->config.api_key, route->api_key, route->api_key_length);
+}
+
+static void pass_on(struct connection *connection) {
+    const struct route *route = &connection->route;
+    struct sandbox *sandbox = route->to_sandbox ? sandbox_of(connection) : NULL;
     int ends[2];
+    if (route->tunnel && !may_tunnel(connection)) {
+        refuse(connection, 401, api_key_complaint(route->api_key));
+        return;
+    }
+    if (route->to_sandbox && !sandbox) {
+        refuse_port(connection, false);
+        return;
+    }
     if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0, ends) < 0) {
         refuse(connection, 503, "the engine has no descriptors left");
         return;
     }
-    struct route *route = &connection->route;
-    struct request_end limit;
-    request_end_init(&limit, route);
-    connection->pump = pump_start(&(pump_config){.loop = connection->gateway->config.loop,
-                                                 .client_fd = connection->fd,
-                                                 .target_fd = ends[0],
-                                                 .first = connection->head,
-                                                 .first_length = connection->used,
-                                                 .head_length = route->head_length,
-                                                 .limit = route->by_header ? &limit : NULL,
-                                                 .done = on_pump_done,
-                                                 .user = connection});
-    stop_head(connection);
-    if (!connection->pump) {
+    connection->target_fd = ends[0];
+    if (route->tunnel)
+        open_port(connection);
+    else
+        pump(connection, start_pump);
+    if (connection->stage != STAGE_PUMP && connection->stage != STAGE_OPENING)
         close(ends[1]);
-        release(connection);
-        return;
-    }
-    connection->stage = STAGE_PUMP;
-    if (hand_over(connection, sandbox, ends[1]) < 0) {
-        /* The pump sees the end of its connection, and the client gets a 502 or an end. */
+    else if (hand_over(connection, sandbox, ends[1]) < 0)
+        /* The end of the connection is seen, and the client gets a 502 or an end. */
         log_warn("a connection could not be handed over");
-    }
-}
-
-static void pass_on(struct connection *connection) {
-    struct route *route = &connection->route;
-    struct sandbox *sandbox = NULL;
-    if (route->to_sandbox) {
-        sandbox = sandboxes_find(connection->gateway->config.sandboxes, route->id);
-        if (!sandbox) {
-            char reply[RAW_REPLY_SIZE];
-            size_t length = bad_gateway(reply, route, false);
-            stop_head(connection);
-            say_farewell(connection, connection->fd, reply, length);
-            return;
-        }
-    }
-    start_pump(connection, sandbox);
 }
 
 /* Room for at least one more byte of the head; -1 when there is none. */
@@ -284,6 +351,11 @@ void gateway_free(struct gateway *gateway) {
         struct connection *connection = &gateway->connections[i];
         if (connection->stage == STAGE_HEAD) {
             stop_head(connection);
+            close(connection->fd);
+        } else if (connection->stage == STAGE_OPENING) {
+            port_opening_cancel(connection->opening);
+            stop_head(connection);
+            close(connection->target_fd);
             close(connection->fd);
         } else if (connection->stage == STAGE_PUMP) {
             pump_stop(connection->pump);

@@ -1,6 +1,9 @@
 /*
  * gateway.h - the clients' connections: each is read up to the end of its first request's head, and
  * then passed as a whole to the control plane or to a sandbox.
+ *
+ * A sandbox is named by the host's name or by headers. CONNECT asks for bytes of any protocol to be
+ * passed: it is answered when the port in the sandbox has accepted the connection.
  */
 #ifndef STEPBOX_GATEWAY_H
 #define STEPBOX_GATEWAY_H
@@ -21,6 +24,7 @@ typedef struct gateway_config {
     struct ev_loop *loop;
     struct sandboxes *sandboxes;
     size_t max_connections;
+    const char *api_key;           /* asked for on TCP before a tunnel is opened */
     void (*on_change)(void *user); /* a connection came or went */
     void *user;
 } gateway_config;

@@ -8,6 +8,8 @@ static const char *reason(int status) {
     switch (status) {
     case 400:
         return "Bad Request";
+    case 401:
+        return "Unauthorized";
     case 408:
         return "Request Timeout";
     case 431:
@@ -35,4 +37,15 @@ size_t raw_reply(char out[RAW_REPLY_SIZE], int status, json_t *body) {
 
 size_t raw_reply_error(char out[RAW_REPLY_SIZE], int status, const char *message) {
     return raw_reply(out, status, json_pack("{s:i, s:s}", "code", status, "message", message));
+}
+
+size_t raw_reply_bad_gateway(char out[RAW_REPLY_SIZE], const struct route *route,
+                             bool sandbox_is_there) {
+    json_t *body = json_pack("{s:s, s:s, s:i}", "sandboxId", route->id, "message",
+                             sandbox_is_there ? "The sandbox is running but port is not open"
+                                              : "The sandbox was not found",
+                             "code", 502);
+    if (body && sandbox_is_there)
+        json_object_set_new(body, "port", json_integer(route->port));
+    return raw_reply(out, 502, body);
 }

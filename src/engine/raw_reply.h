@@ -7,6 +7,8 @@
 #include <jansson.h>
 #include <stddef.h>
 
+#include "route.h"
+
 #define RAW_REPLY_SIZE 1024
 
 /* Writes a whole answer that closes the connection, with a JSON body (its reference is taken), to
@@ -15,5 +17,10 @@ size_t raw_reply(char out[RAW_REPLY_SIZE], int status, json_t *body);
 
 /* {"code": status, "message": message} */
 size_t raw_reply_error(char out[RAW_REPLY_SIZE], int status, const char *message);
+
+/* 502, as the official gateway answers for sandboxes that are not there and for ports that nobody
+ * serves. */
+size_t raw_reply_bad_gateway(char out[RAW_REPLY_SIZE], const struct route *route,
+                             bool sandbox_is_there);
 
 #endif

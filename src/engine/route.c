@@ -9,9 +9,12 @@ struct text {
     size_t length;
 };
 
-/* The headers that matter, each allowed once. */
+/* The request line's method and target, and the headers that matter, each allowed once (but
+ * Connection and Upgrade, which are lists). */
 struct head {
-    struct text host, sandbox_id, sandbox_port, content_length, transfer_encoding;
+    struct text method, target;
+    struct text host, sandbox_id, sandbox_port, content_length, transfer_encoding, api_key;
+    bool has_upgrade, connection_upgrades; /* Upgrade: ..., and Connection: upgrade */
 };
 
 static bool is_digit(char c) {
@@ -63,7 +66,7 @@ static struct text trim(struct text text) {
 }
 
 /* METHOD SP TARGET SP HTTP/1.x */
-static bool request_line_is_good(struct text line) {
+static bool read_request_line(struct text line, struct head *head) {
     static const char version[] = " HTTP/1.";
     const size_t tail = sizeof version; /* the digit instead of the NUL */
     if (line.length < tail + 3)
@@ -78,7 +81,22 @@ static bool request_line_is_good(struct text line) {
     for (const char *c = space + 1; c < end; c++)
         if ((unsigned char)*c <= ' ' || *c == 0x7f)
             return false;
+    head->method = (struct text){line.at, (size_t)(space - line.at)};
+    head->target = (struct text){space + 1, (size_t)(end - space) - 1};
     return true;
+}
+
+/* Whether a list, separated by commas, has the word. */
+static bool lists(struct text list, const char *word) {
+    while (list.length) {
+        const char *comma = memchr(list.at, ',', list.length);
+        size_t length = comma ? (size_t)(comma - list.at) : list.length;
+        if (equals(trim((struct text){list.at, length}), word))
+            return true;
+        length += comma ? 1 : 0;
+        list.at += length, list.length -= length;
+    }
+    return false;
 }
 
 /* Keeps a header if it is one that matters. NULL, or what is wrong. */
@@ -104,7 +122,11 @@ static const char *take_header(struct head *head, struct text line) {
         {"Content-Length", &head->content_length, "the Content-Length header is there twice"},
         {"Transfer-Encoding", &head->transfer_encoding,
          "the Transfer-Encoding header is there twice"},
+        {"X-API-Key", &head->api_key, "the X-API-Key header is there twice"},
     };
+    head->has_upgrade |= equals(name, "Upgrade");
+    if (equals(name, "Connection"))
+        head->connection_upgrades |= lists(value, "upgrade");
     for (size_t i = 0; i < sizeof known / sizeof *known; i++) {
         if (!equals(name, known[i].name))
             continue;
@@ -126,7 +148,7 @@ static const char *read_lines(const char *bytes, size_t length, struct head *hea
         struct text line = {bytes + at, line_length - 1};
         at += line_length + 1;
         if (first) {
-            if (!request_line_is_good(line))
+            if (!read_request_line(line, head))
                 return "the request line is not HTTP/1";
         } else {
             if (line.length == 0)
@@ -181,8 +203,8 @@ static const char *read_sandbox_headers(const struct head *head, struct route *r
 /* A first label "PORT-ID" in front of a domain, "49999-i0123456789abcdefghi.local". Ids have 20
  * characters; anything of ten or more is taken for one, so that a mistyped id is answered by the
  * gateway and other names are not. */
-static void read_host(const struct head *head, struct route *route) {
-    struct text label = head->host;
+static void read_host(struct text host, struct route *route) {
+    struct text label = host;
     const char *dot = label.at ? memchr(label.at, '.', label.length) : NULL;
     if (!dot)
         return;
@@ -199,6 +221,35 @@ static void read_host(const struct head *head, struct route *route) {
             if (*c >= 'A' && *c <= 'Z')
                 *c = (char)(*c - 'A' + 'a');
     }
+}
+
+/* CONNECT HOST:PORT; the port behind the colon says nothing here, but has to be one. */
+static const char *read_tunnel(const struct head *head, struct route *route) {
+    const char *colon = memrchr(head->target.at, ':', head->target.length);
+    struct text host = {head->target.at, colon ? (size_t)(colon - head->target.at) : 0};
+    struct text number_text = {colon + 1, head->target.length - host.length - 1};
+    uint64_t port;
+    if (!colon || !number(number_text, UINT16_MAX, &port) || port == 0)
+        return "the target of CONNECT is not HOST:PORT";
+    if (route->chunked || route->content_length > 0)
+        return "a CONNECT request has no body";
+    if (!route->to_sandbox)
+        read_host(host, route);
+    route->tunnel = true;
+    return route->to_sandbox ? NULL : "CONNECT names no port of a sandbox (PORT-ID.domain:PORT)";
+}
+
+/* Where the request belongs. NULL, or what is wrong. */
+static const char *read_destination(const struct head *head, struct route *route) {
+    const char *wrong = head->sandbox_id.at ? read_sandbox_headers(head, route) : NULL;
+    if (wrong)
+        return wrong;
+    if (equals(head->method, "CONNECT"))
+        return read_tunnel(head, route);
+    if (!head->sandbox_id.at)
+        read_host(head->host, route);
+    route->upgrade = head->has_upgrade && head->connection_upgrades;
+    return NULL;
 }
 
 /* The length of the head with its empty line, or 0 when that has not come. */
@@ -228,9 +279,9 @@ enum route_result route_parse(const char *bytes, size_t length, size_t *scanned,
     route->bad = read_lines(bytes, end, &head);
     if (!route->bad)
         route->bad = read_body_length(&head, route);
-    if (!route->bad && head.sandbox_id.at)
-        route->bad = read_sandbox_headers(&head, route);
-    else if (!route->bad)
-        read_host(&head, route);
+    if (!route->bad)
+        route->bad = read_destination(&head, route);
+    route->api_key = head.api_key.at;
+    route->api_key_length = head.api_key.length;
     return route->bad ? ROUTE_BAD : ROUTE_DONE;
 }

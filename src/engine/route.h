@@ -14,7 +14,9 @@
 #include <stdint.h>
 
 #define ROUTE_ID_MAX 64
+/* The two that the agent of a sandbox serves itself. */
 #define ROUTE_DEFAULT_PORT 49983
+#define ROUTE_CODE_PORT 49999
 
 enum route_result {
     ROUTE_DONE, /* *route is filled in */
@@ -24,6 +26,8 @@ enum route_result {
 
 struct route {
     bool to_sandbox; /* else to the control plane */
+    bool tunnel;     /* CONNECT: behind the head come bytes of any protocol; always to_sandbox */
+    bool upgrade;    /* to another protocol, should the server agree */
     bool by_header;  /* E2b-Sandbox-Id, not the host's name: the next request may be for another
                         sandbox */
     char id[ROUTE_ID_MAX]; /* of the sandbox */
@@ -31,7 +35,9 @@ struct route {
     size_t head_length;      /* with the empty line */
     bool chunked;            /* how the body ends */
     uint64_t content_length; /* 0 without a body */
-    const char *bad;         /* static text */
+    const char *api_key;     /* X-API-Key, within the head; NULL: none */
+    size_t api_key_length;
+    const char *bad; /* static text */
 };
 
 /* *scanned must be 0 at first and be left alone between calls with the same, growing bytes: work is

@@ -79,8 +79,8 @@ void sandbox_extend(struct sandbox *sandbox, int seconds);
 /* Ties it to a process (pidfd, taken), in place of the one before; -1 ties it to none. */
 void sandbox_set_lease(struct sandbox *sandbox, int pidfd);
 
-/* Hands a connected stream socket (taken) to its agent, for one of its ports. 0, or -1 when it
- * cannot take more. */
-int sandbox_connect(struct sandbox *sandbox, int fd, uint16_t port);
+/* Hands a connected stream socket (taken) to its agent, for one of its ports; announce: the agent
+ * shall say when the port has accepted it (CONTROL_ANNOUNCE). 0, or -1 when it cannot take more. */
+int sandbox_connect(struct sandbox *sandbox, int fd, uint16_t port, bool announce);
 
 #endif

@@ -98,6 +98,6 @@ void sandbox_link_close(struct sandbox *sandbox) {
     link->control_fd = -1;
 }
 
-int sandbox_connect(struct sandbox *sandbox, int fd, uint16_t port) {
-    return sandbox_link_send(sandbox, fd, port, 0);
+int sandbox_connect(struct sandbox *sandbox, int fd, uint16_t port, bool announce) {
+    return sandbox_link_send(sandbox, fd, port, announce ? CONTROL_ANNOUNCE : 0);
 }
