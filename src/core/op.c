@@ -2,6 +2,7 @@
 
 #include "box.h"
 #include "events.h"
+#include "file_entry.h"
 #include "sandbox_info.h"
 
 #include <stdio.h>
@@ -155,6 +156,7 @@ void sb_op_free(sb_op *op) {
     }
     sb_box_free(op->box);
     sbi_infos_free(op->infos);
+    sbi_entries_free(op->entries);
     free(op);
 }
 

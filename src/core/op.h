@@ -10,6 +10,7 @@
 #include "exchange.h"
 #include "loop.h"
 
+struct sbi_entries;
 struct sbi_events;
 struct sbi_infos;
 
@@ -48,9 +49,10 @@ struct sb_op {
     struct sbi_exchange *exchange; /* owned; NULL when none is under way */
     void *data;                    /* the kind's */
     /* What the getters read, as far as the kind has it: */
-    sb_box *box;               /* for sb_op_take_box(); owned until taken */
-    struct sbi_infos *infos;   /* owned */
-    struct sbi_events *events; /* belongs to data */
+    sb_box *box;                 /* for sb_op_take_box(); owned until taken */
+    struct sbi_infos *infos;     /* owned */
+    struct sbi_entries *entries; /* owned */
+    struct sbi_events *events;   /* belongs to data */
     bool flag;
     int64_t pid; /* of the process it follows; 0: none, or not known yet */
 };

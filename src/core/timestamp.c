@@ -42,13 +42,13 @@ static bool read_one_of(struct reader *reader, char a, char b) {
     return true;
 }
 
-static double read_fraction(struct reader *reader) {
-    double fraction = 0, scale = 0.1;
+static int read_nanoseconds(struct reader *reader) {
+    int nanoseconds = 0, scale = 100000000;
     for (; reader->at < reader->end && *reader->at >= '0' && *reader->at <= '9'; reader->at++) {
-        fraction += scale * (*reader->at - '0');
+        nanoseconds += scale * (*reader->at - '0');
         scale /= 10;
     }
-    return fraction;
+    return nanoseconds;
 }
 
 /* Days from 1970-01-01 in the proleptic Gregorian calendar; the year is counted from March so that
@@ -77,7 +77,8 @@ static bool read_offset(struct reader *reader, int *minutes) {
     return true;
 }
 
-bool sbi_timestamp_parse(const char *text, size_t length, double *seconds) {
+bool sbi_timestamp_parse_exact(const char *text, size_t length, int64_t *seconds,
+                               int *nanoseconds) {
     struct reader reader = {text, text + length};
     int year, month, day, hour, minute, second, offset;
     if (!read_digits(&reader, 4, 1, 9999, &year) || !read_one_of(&reader, '-', '-') ||
@@ -94,15 +95,25 @@ bool sbi_timestamp_parse(const char *text, size_t length, double *seconds) {
         !read_digits(&reader, 2, 0, 60, &second)) {
         return false;
     }
-    double fraction = 0;
+    *nanoseconds = 0;
     if (reader.at < reader.end && *reader.at == '.') {
         reader.at++;
-        fraction = read_fraction(&reader);
+        *nanoseconds = read_nanoseconds(&reader);
     }
     if (!read_offset(&reader, &offset) || reader.at != reader.end) {
         return false;
     }
     int64_t whole = days_of(year, month, day) * 86400 + hour * 3600 + minute * 60 + second;
-    *seconds = (double)(whole - (int64_t)offset * 60) + fraction;
+    *seconds = whole - (int64_t)offset * 60;
+    return true;
+}
+
+bool sbi_timestamp_parse(const char *text, size_t length, double *seconds) {
+    int64_t whole;
+    int nanoseconds;
+    if (!sbi_timestamp_parse_exact(text, length, &whole, &nanoseconds)) {
+        return false;
+    }
+    *seconds = (double)whole + nanoseconds / 1e9;
     return true;
 }

@@ -20,5 +20,7 @@ double sbi_wall_clock(void);
 /* "2026-11-30T08:01:30.198234+00:00" or with Z, as Unix seconds. false when it is something else.
  */
 bool sbi_timestamp_parse(const char *text, size_t length, double *seconds);
+/* The same, to the nanosecond (what is beyond is cut): 0 <= *nanoseconds < 1e9. */
+bool sbi_timestamp_parse_exact(const char *text, size_t length, int64_t *seconds, int *nanoseconds);
 
 #endif
