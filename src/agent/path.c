@@ -95,9 +95,13 @@ static int enter(int at, const char *name) {
     int fd = openat(at, name, flags);
     if (fd >= 0 || errno != ENOENT)
         return fd;
-    if (mkdirat(at, name, 0755) && errno != EEXIST)
+    bool was_there = mkdirat(at, name, 0755) != 0;
+    if (was_there && errno != EEXIST)
         return -1;
-    return openat(at, name, flags);
+    fd = openat(at, name, flags);
+    if (fd < 0 && errno == ENOENT && was_there)
+        errno = ENOTDIR; /* a link that leads nowhere */
+    return fd;
 }
 
 /* Makes the directories of the first `length` bytes of a path. */

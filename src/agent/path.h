@@ -19,7 +19,8 @@ char *path_resolve(const struct agent *agent, const char *path, size_t length, c
 const char *path_name(const char *path, size_t *length);
 
 /* Makes a directory, or all that lead to the last component, where they are missing; others may be
- * making the same ones. 0, or -1 with errno (ENOTDIR: a file is in the way). */
+ * making the same ones. 0, or -1 with errno (ENOTDIR: a file, or a link that leads nowhere,
+ * is in the way). */
 int path_make_directories(const char *path);
 int path_make_parents(const char *path);
 
