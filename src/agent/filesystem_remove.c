@@ -143,20 +143,31 @@ static int reopen_above(struct removal *removal) {
     return -1;
 }
 
+/* Removes a name from `at`, which may be ours and only closed to writing. */
+static int unlink_in(const struct removal *removal, int at, const char *name, int flags) {
+    if (unlinkat(at, name, flags) == 0)
+        return 0;
+    if (errno != EACCES || at == removal->top)
+        return -1;
+    if (fchmod(at, 0700)) {
+        errno = EACCES;
+        return -1;
+    }
+    return unlinkat(at, name, flags);
+}
+
 /* Removes the innermost directory, which has been read to its end. */
 static int ascend(struct removal *removal) {
     struct level *level = &removal->levels[removal->count - 1];
     if (reopen_above(removal))
         return -1;
-    if (unlinkat(above(removal), level->name, AT_REMOVEDIR) && errno != ENOENT) {
-        /* Others may have put something in, or exchanged it. */
-        if ((errno != ENOTEMPTY && errno != EEXIST && errno != ENOTDIR) ||
-            ++level->rounds > ROUNDS_MAX)
+    if (unlink_in(removal, above(removal), level->name, AT_REMOVEDIR) && errno != ENOENT &&
+        errno != ENOTDIR) {
+        /* Others may have put something in. */
+        if ((errno != ENOTEMPTY && errno != EEXIST) || ++level->rounds > ROUNDS_MAX)
             return -1;
-        if (errno != ENOTDIR) {
-            rewinddir(level->directory);
-            return 0;
-        }
+        rewinddir(level->directory);
+        return 0;
     }
     closedir(level->directory);
     free(level->name);
@@ -166,26 +177,18 @@ static int ascend(struct removal *removal) {
 
 /* Removes what has that name in `at`, or goes into it. */
 static int remove_entry(struct removal *removal, int at, const char *name, int type) {
-    bool is_directory = type == DT_DIR;
-    if (!is_directory) {
-        if (unlinkat(at, name, 0) == 0 || errno == ENOENT)
+    if (type != DT_DIR) {
+        if (unlink_in(removal, at, name, 0) == 0 || errno == ENOENT)
             return 0;
-        is_directory = errno == EISDIR;
-        /* The directory may be ours and only closed to writing. */
-        if (errno == EACCES && removal->count > 0 && fchmod(at, 0700) == 0) {
-            if (unlinkat(at, name, 0) == 0 || errno == ENOENT)
-                return 0;
-            is_directory = errno == EISDIR;
-        }
-        if (!is_directory)
+        if (errno != EISDIR)
             return -1;
     }
     if (descend(removal, at, name) == 0 || errno == ENOENT)
         return 0;
     if (errno == ENOTDIR || errno == ELOOP) /* it has been exchanged for something else */
-        return unlinkat(at, name, 0) == 0 || errno == ENOENT ? 0 : -1;
+        return unlink_in(removal, at, name, 0) == 0 || errno == ENOENT ? 0 : -1;
     int error = errno;
-    if (unlinkat(at, name, AT_REMOVEDIR) == 0) /* also one that cannot be read, when empty */
+    if (unlink_in(removal, at, name, AT_REMOVEDIR) == 0) /* also unreadable, when it is empty */
         return 0;
     errno = error;
     return -1;
