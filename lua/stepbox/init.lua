@@ -6,6 +6,7 @@
 ---     print(assert(box:step "x * 2").text)  --> 42
 
 local core = require "stepbox.core"
+local call = require "stepbox.call"
 local new_client = require "stepbox.client"
 local check = require "stepbox.options"
 local task = require "stepbox.task"
@@ -22,6 +23,16 @@ local stepbox = {
   run = task.run,
   spawn = task.spawn,
 }
+
+--- Waits for so many seconds; in a task the others go on.
+---@param seconds number
+---@return true|nil
+---@return string? message
+---@return string? code "cancelled" when the task was
+function stepbox.sleep(seconds)
+  check.argument("sleep", 1, check.seconds, seconds)
+  return call.finish(task.loop():start_sleep(seconds))
+end
 
 local default
 

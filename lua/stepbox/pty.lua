@@ -82,25 +82,44 @@ end
 ---@return stepbox.CommandResult? partial
 function Terminal:wait() return self.command:wait() end
 
---- Waits until the output contains a text, and returns the output up to its end. What was returned before is
---- not looked at again. Only without `on_data`.
+local EXPECT_OPTIONS = { timeout = check.seconds }
+local EXPECT_SECONDS = 30
+
+--- What the terminal showed up to the end of `text`; else what it has shown, which lacks it.
+local function look_for(self, text)
+  local output, seen = self.command.op:output(), self.seen or 0
+  local _, last = output:find(text, seen + 1, true)
+  if not last then return nil, output:sub(seen + 1) end
+  self.seen = last
+  return output:sub(seen + 1, last)
+end
+
+---@class stepbox.ExpectOptions
+---@field timeout? number seconds, default 30
+
+--- Waits until the terminal shows a text, and returns what it showed up to its end. What was returned before
+--- is not looked at again. Only without `on_data`. On a failure the fourth value is what it showed instead.
 ---@param text string plain, not a pattern
+---@param options? stepbox.ExpectOptions
 ---@return string|nil output
 ---@return string? message
----@return string? code "closed" when the program ended without it
-function Terminal:expect(text)
+---@return string? code "timeout", "closed" when the program ended without it
+---@return string? instead
+function Terminal:expect(text, options)
   check.argument("expect", 1, check.string, text)
+  options = check.options("expect", options, EXPECT_OPTIONS)
   if self.command.handlers.on_pty then error("'expect' cannot be used together with 'on_data'", 2) end
-  local op, seen = self.command.op, self.seen or 0
+  local op, timer = self.command.op, task.loop():start_sleep(options.timeout or EXPECT_SECONDS)
   while true do
-    local output = op:output()
-    local _, last = output:find(text, seen + 1, true)
-    if last then
-      self.seen = last
-      return output:sub(seen + 1, last)
+    local found, instead = look_for(self, text)
+    local is_late = not timer or timer:done()
+    if found or op:done() or is_late then
+      if timer then timer:close() end
+      if found then return found end
+      if op:done() then return nil, "the program ended without showing it", "closed", instead end
+      return nil, "it was not shown in time", "timeout", instead
     end
-    if op:done() then return nil, "the program ended without showing it", "closed" end
-    task.await(op)
+    task.await(op, timer)
   end
 end
 

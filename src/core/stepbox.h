@@ -129,6 +129,9 @@ SB_API void sb_op_cancel(sb_op *op);
 /* Frees op and all it gave out; cancels it first when it is not done. NULL is allowed. */
 SB_API void sb_op_free(sb_op *op);
 
+/* Waits for so many seconds, while the loop's other operations go on. */
+SB_API sb_op *sb_sleep(sb_loop *loop, double seconds, sb_error *err);
+
 SB_API void sb_op_set_user(sb_op *op, void *user);
 SB_API void *sb_op_user(const sb_op *op);
 

@@ -55,11 +55,13 @@ struct lua_box {
 struct lua_op {
     sb_op *op;
     enum op_value value;
-    struct client_owner *client;
+    struct client_owner *client; /* NULL when it belongs to the loop alone */
+    struct loop_owner *loop;     /* NULL when it belongs to a client, which keeps its loop */
 };
 
 /* A new, still empty userdata with its metatable, on top of the stack. */
 struct lua_op *op_new(lua_State *L, struct client_owner *client, enum op_value value);
+struct lua_op *op_new_of_loop(lua_State *L, struct loop_owner *loop, enum op_value value);
 struct lua_box *box_new(lua_State *L, struct client_owner *client);
 
 /* Finishes a call that started an operation: the op userdata on top of the stack, or nil, message,

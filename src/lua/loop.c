@@ -82,9 +82,21 @@ static int loop_ready(lua_State *L) {
     }
 }
 
+/* loop:start_sleep(seconds) */
+static int loop_sleep(lua_State *L) {
+    struct loop_owner *owner = loop_check(L, 1);
+    double seconds = luaL_checknumber(L, 2);
+    struct lua_op *op = op_new_of_loop(L, owner, OP_VALUE_TRUE);
+    sb_error err;
+    return op_started(L, op, sb_sleep(owner->loop, seconds, &err), &err);
+}
+
 void loop_register(lua_State *L) {
     static const luaL_Reg meta[] = {{"__gc", loop_close}, {NULL, NULL}};
-    static const luaL_Reg methods[] = {
-        {"fd", loop_fd}, {"step", loop_step}, {"ready", loop_ready}, {NULL, NULL}};
+    static const luaL_Reg methods[] = {{"fd", loop_fd},
+                                       {"step", loop_step},
+                                       {"ready", loop_ready},
+                                       {"start_sleep", loop_sleep},
+                                       {NULL, NULL}};
     register_type(L, LOOP_TYPE, meta, methods);
 }

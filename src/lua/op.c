@@ -4,13 +4,25 @@
 /* OP_TYPE's metatable has a field `live`: operation address -> userdata, with weak values, so that
  * the loop can hand out the userdata of an operation with news. */
 
-struct lua_op *op_new(lua_State *L, struct client_owner *client, enum op_value value) {
+static struct lua_op *new_op(lua_State *L, enum op_value value) {
     struct lua_op *self = compat_newuserdata(L, sizeof *self);
     *self = (struct lua_op){.value = value};
     luaL_getmetatable(L, OP_TYPE);
     lua_setmetatable(L, -2);
+    return self;
+}
+
+struct lua_op *op_new(lua_State *L, struct client_owner *client, enum op_value value) {
+    struct lua_op *self = new_op(L, value);
     self->client = client;
     client->references++;
+    return self;
+}
+
+struct lua_op *op_new_of_loop(lua_State *L, struct loop_owner *loop, enum op_value value) {
+    struct lua_op *self = new_op(L, value);
+    self->loop = loop;
+    loop->references++;
     return self;
 }
 
@@ -31,10 +43,13 @@ static int op_close(lua_State *L) {
     struct lua_op *self = luaL_checkudata(L, 1, OP_TYPE);
     sb_op *op = self->op;
     struct client_owner *client = self->client;
+    struct loop_owner *loop = self->loop;
     self->op = NULL;
     self->client = NULL;
+    self->loop = NULL;
     sb_op_free(op);
     client_owner_release(client);
+    loop_owner_release(loop);
     return 0;
 }
 
