@@ -4,14 +4,16 @@
 
 local FILES = {
   "lua/stepbox/init.lua", "lua/stepbox/client.lua", "lua/stepbox/box.lua", "lua/stepbox/result.lua",
-  "lua/stepbox/task.lua",
+  "lua/stepbox/task.lua", "lua/stepbox/git/status.lua", "lua/stepbox/git/work.lua",
+  "lua/stepbox/git/branches.lua", "lua/stepbox/git/remotes.lua", "lua/stepbox/git/transfer.lua",
+  "lua/stepbox/git/config.lua",
 }
 
 -- Local functions that the public module hands out under another name.
 local EXPORTED = { client = "stepbox.client", spawn = "stepbox.spawn", run = "stepbox.run" }
 -- Tables whose functions are public, and how a user writes them.
 local OWNERS = { stepbox = "stepbox", Box = "box", Client = "client", Task = "task", host = "stepbox.loop",
-  Result = "result" }
+  Result = "result", Git = "box.git" }
 
 local problems = {}
 

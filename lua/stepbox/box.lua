@@ -4,6 +4,7 @@ local core = require "stepbox.core"
 local call = require "stepbox.call"
 local Commands = require "stepbox.commands"
 local Files = require "stepbox.files"
+local Git = require "stepbox.git"
 local Pty = require "stepbox.pty"
 local check = require "stepbox.options"
 local result = require "stepbox.result"
@@ -17,6 +18,7 @@ local result = require "stepbox.result"
 ---@field commands stepbox.Commands
 ---@field pty stepbox.Pty
 ---@field files stepbox.Files
+---@field git stepbox.Git
 local Box = core.box_methods
 
 -- Made anew whenever it is asked for: a box that kept them could not be collected in Lua 5.1.
@@ -27,6 +29,7 @@ end
 property("commands", Commands)
 property("pty", Pty)
 property("files", Files)
+property("git", Git)
 
 local STEP_OPTIONS = {
   language = check.string,
