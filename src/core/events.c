@@ -1,5 +1,8 @@
 #include "events.h"
 
+#include "error.h"
+#include "file_entry.h"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -8,8 +11,10 @@ struct sbi_event {
     sb_event view;
     sb_result result; /* a copy: the execution's array may move while it grows */
     sb_step_error error;
-    size_t size; /* what it counts for in `waiting` */
-    char text[]; /* of output */
+    sb_file_event file;
+    struct sbi_entries *entries; /* of a file: one, or NULL */
+    size_t size;                 /* what it counts for in `waiting` */
+    char text[];                 /* of output, data, or a file's name */
 };
 
 static struct sbi_event *add(struct sbi_events *events, sb_event_type type, size_t text,
@@ -27,15 +32,55 @@ static struct sbi_event *add(struct sbi_events *events, sb_event_type type, size
     return event;
 }
 
+static struct sbi_event *add_text(struct sbi_events *events, sb_event_type type, const char *bytes,
+                                  size_t length) {
+    struct sbi_event *event = add(events, type, length + 1, length);
+    if (event != NULL) {
+        memcpy(event->text, bytes, length);
+        event->text[length] = '\0';
+    }
+    return event;
+}
+
 int sbi_events_add_output(struct sbi_events *events, sb_stream stream, double time,
                           const char *bytes, size_t length) {
-    struct sbi_event *event = add(events, SB_EVENT_OUTPUT, length + 1, length);
+    struct sbi_event *event = add_text(events, SB_EVENT_OUTPUT, bytes, length);
     if (event == NULL) {
         return -1;
     }
-    memcpy(event->text, bytes, length);
-    event->text[length] = '\0';
     event->view.output = (sb_log){stream, time, event->text, length};
+    return 0;
+}
+
+int sbi_events_add_data(struct sbi_events *events, const char *bytes, size_t length) {
+    struct sbi_event *event = add_text(events, SB_EVENT_DATA, bytes, length);
+    if (event == NULL) {
+        return -1;
+    }
+    event->view.output = (sb_log){.data = event->text, .length = length};
+    return 0;
+}
+
+/* About what an entry's JSON takes of memory. */
+#define ENTRY_SIZE 2048
+
+int sbi_events_add_file(struct sbi_events *events, sb_file_change change, const char *name,
+                        json_t *entry, sb_error *err) {
+    struct sbi_entries *entries = NULL;
+    if (entry != NULL && (entries = sbi_entries_new(json_incref(entry), err)) == NULL) {
+        return -1;
+    }
+    struct sbi_event *event = add_text(events, SB_EVENT_FILE, name, strlen(name));
+    if (event == NULL) {
+        sbi_entries_free(entries);
+        return sbi_no_memory(err);
+    }
+    size_t more = entries != NULL ? ENTRY_SIZE : 0;
+    event->size += more;
+    events->waiting += more;
+    event->entries = entries;
+    event->file = (sb_file_event){change, event->text, entries != NULL ? entries->entries : NULL};
+    event->view.file = &event->file;
     return 0;
 }
 
@@ -60,6 +105,9 @@ int sbi_events_add_error(struct sbi_events *events, const sb_step_error *error) 
 }
 
 const sb_event *sbi_events_next(struct sbi_events *events) {
+    if (events->current != NULL) {
+        sbi_entries_free(events->current->entries);
+    }
     free(events->current);
     events->current = events->first;
     if (events->current == NULL) {

@@ -6,6 +6,8 @@
 
 #include "stepbox.h"
 
+#include <jansson.h>
+
 /* Bytes that may wait before the transfer is stopped. */
 #define SBI_MAX_WAITING (1024u * 1024)
 
@@ -27,6 +29,10 @@ int sbi_events_add_output(struct sbi_events *events, sb_stream stream, double ti
  */
 int sbi_events_add_result(struct sbi_events *events, const sb_result *result, size_t size);
 int sbi_events_add_error(struct sbi_events *events, const sb_step_error *error);
+int sbi_events_add_data(struct sbi_events *events, const char *bytes, size_t length);
+/* entry: the JSON of the file, which is kept, or NULL. -1 with err: it is none. */
+int sbi_events_add_file(struct sbi_events *events, sb_file_change change, const char *name,
+                        json_t *entry, sb_error *err);
 
 const sb_event *sbi_events_next(struct sbi_events *events);
 bool sbi_events_are_full(const struct sbi_events *events);

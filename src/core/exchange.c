@@ -115,7 +115,15 @@ static void begin_answer(struct sbi_exchange *exchange, const char *line, size_t
         exchange->status = exchange->status * 10 + (*digit - '0');
     }
     exchange->is_framed = strncmp(line, "HTTP/1", 6) != 0;
-    exchange->content_type[0] = '\0';
+    exchange->content_type[0] = exchange->content_range[0] = '\0';
+}
+
+static void keep_value(char *kept, size_t size, const char *value, size_t length) {
+    if (length >= size) {
+        length = size - 1;
+    }
+    memcpy(kept, value, length);
+    kept[length] = '\0';
 }
 
 static size_t on_header(char *line, size_t size, size_t count, void *user) {
@@ -125,11 +133,9 @@ static size_t on_header(char *line, size_t size, size_t count, void *user) {
     if (length >= 5 && strncmp(line, "HTTP/", 5) == 0) {
         begin_answer(exchange, line, length);
     } else if ((value = header_value(line, length, "content-type", &value_length)) != NULL) {
-        if (value_length >= sizeof exchange->content_type) {
-            value_length = sizeof exchange->content_type - 1;
-        }
-        memcpy(exchange->content_type, value, value_length);
-        exchange->content_type[value_length] = '\0';
+        keep_value(exchange->content_type, sizeof exchange->content_type, value, value_length);
+    } else if ((value = header_value(line, length, "content-range", &value_length)) != NULL) {
+        keep_value(exchange->content_range, sizeof exchange->content_range, value, value_length);
     } else if (header_value(line, length, "content-length", &value_length) != NULL ||
                header_value(line, length, "transfer-encoding", &value_length) != NULL) {
         exchange->is_framed = true;
@@ -154,7 +160,7 @@ static size_t keep_answer(struct sbi_exchange *exchange, const char *bytes, size
     sb_code code = sbi_buffer_append(&exchange->answer, bytes, kept);
     if (code == SB_TOO_LARGE) {
         sbi_fail_status(&exchange->error, code, exchange->status,
-                        "the answer has more than %u bytes", SBI_MAX_ANSWER);
+                        "the answer has more than %zu bytes", exchange->answer.max);
     } else if (code != SB_OK) {
         sbi_no_memory(&exchange->error);
     }
@@ -164,7 +170,7 @@ static size_t keep_answer(struct sbi_exchange *exchange, const char *bytes, size
 static size_t on_body(char *bytes, size_t size, size_t count, void *user) {
     struct sbi_exchange *exchange = user;
     size_t length = size * count;
-    if (exchange->stream == NULL || exchange->status != 200) {
+    if (exchange->stream == NULL || (exchange->status != 200 && exchange->status != 206)) {
         return keep_answer(exchange, bytes, length);
     }
     if (!exchange->is_draining && exchange->stream->is_full(exchange->user)) {
@@ -220,6 +226,7 @@ int sbi_exchange_start(struct sbi_exchange *exchange, sb_error *err) {
     }
     set_options(exchange);
     set_deadline(exchange);
+    sbi_exchange_watch_idle(exchange);
     return send_request(exchange, err);
 }
 
@@ -236,6 +243,7 @@ static void leave_multi(struct sbi_exchange *exchange) {
 static void conclude(struct sbi_exchange *exchange) {
     sbi_loop_unset_timer(exchange->loop, &exchange->deadline);
     sbi_loop_unset_timer(exchange->loop, &exchange->again);
+    sbi_loop_unset_timer(exchange->loop, &exchange->idle);
     exchange->state = SBI_EXCHANGE_DONE;
     exchange->done(exchange->user, exchange);
 }
@@ -297,15 +305,19 @@ static void drain(struct sbi_exchange *exchange) {
     }
 }
 
-static void on_deadline(void *user) {
-    struct sbi_exchange *exchange = user;
+void sbi_exchange_time_out(struct sbi_exchange *exchange, const char *what, double seconds) {
     drain(exchange);
     leave_multi(exchange);
     if (exchange->error.code == SB_OK) {
-        sbi_fail_status(&exchange->error, SB_TIMEOUT, exchange->status, "no answer within %g s",
-                        exchange->timeout);
+        sbi_fail_status(&exchange->error, SB_TIMEOUT, exchange->status, "%s within %g s", what,
+                        seconds);
     }
     conclude(exchange);
+}
+
+static void on_deadline(void *user) {
+    struct sbi_exchange *exchange = user;
+    sbi_exchange_time_out(exchange, "no answer", exchange->timeout);
 }
 
 void sbi_exchange_resume(struct sbi_exchange *exchange) {
@@ -327,6 +339,7 @@ void sbi_exchange_abort(struct sbi_exchange *exchange) {
     }
     sbi_loop_unset_timer(exchange->loop, &exchange->deadline);
     sbi_loop_unset_timer(exchange->loop, &exchange->again);
+    sbi_loop_unset_timer(exchange->loop, &exchange->idle);
     exchange->state = SBI_EXCHANGE_DONE;
 }
 

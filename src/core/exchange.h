@@ -30,8 +30,8 @@ enum sbi_exchange_state {
 
 struct sbi_exchange;
 
-/* How a streamed answer (status 200) is taken; called inside libcurl, so it starts and frees
- * nothing. */
+/* How a streamed answer (status 200, or 206 when a range was asked for) is taken; called inside
+ * libcurl, so it starts and frees nothing. */
 struct sbi_stream {
     /* 0, or -1 with err: the exchange ends with that. */
     int (*data)(void *user, const char *bytes, size_t length, sb_error *err);
@@ -39,13 +39,26 @@ struct sbi_stream {
     bool (*is_full)(void *user);
 };
 
+#define SBI_SOURCE_WAIT (-2)
+
+/* How a request's body is given as it is sent; called inside libcurl, so it starts and frees
+ * nothing. */
+struct sbi_source {
+    /* Puts at most `size` bytes and returns how many; 0: that was all; SBI_SOURCE_WAIT: there are
+     * none yet, then sbi_exchange_more() when that has changed; -1 with err: the exchange ends with
+     * that. */
+    ssize_t (*read)(void *user, char *bytes, size_t size, sb_error *err);
+};
+
 struct sbi_exchange {
     /* Set between making and starting: */
     void (*done)(void *user, struct sbi_exchange *exchange);
     const struct sbi_stream *stream; /* NULL: the answer is kept whole */
+    const struct sbi_source *source; /* set by sbi_exchange_set_source() */
     void *user;
-    double timeout;              /* seconds; INFINITY: none */
-    double connect_timeout;      /* seconds, of each try to connect */
+    double timeout;         /* seconds; INFINITY: none */
+    double idle_timeout;    /* seconds without a byte moving, but for pauses; 0: no such limit */
+    double connect_timeout; /* seconds, of each try to connect */
     bool timeout_ends_at_answer; /* the timeout is for the headers, the body may take any time */
     bool may_start_engine;
     bool once; /* the request must not reach the server twice */
@@ -57,7 +70,8 @@ struct sbi_exchange {
     bool has_engine_gone; /* nobody listens at the local engine's socket */
     bool is_framed;       /* the answer said where its end is, so a whole one is whole */
     char content_type[64];
-    char *next_token; /* of the list; NULL: none */
+    char content_range[64]; /* "" when there was none */
+    char *next_token;       /* of the list; NULL: none */
     struct sbi_buffer answer;
 
     /* Inside: */
@@ -68,8 +82,11 @@ struct sbi_exchange {
     struct curl_slist *headers;
     char *body; /* the request's */
     struct sbi_dial dial;
-    struct sbi_timer deadline, again;
+    struct sbi_timer deadline, again, idle;
     bool is_paused, is_draining, engine_was_started;
+    bool is_source_paused;
+    int64_t moved_at; /* sbi_now() when bytes had moved last, as far as was looked at */
+    curl_off_t moved; /* bytes, both ways */
     struct sbi_engine_start *engine_start; /* while it waits there */
     struct sbi_exchange *next_waiting;
     char complaint[CURL_ERROR_SIZE]; /* libcurl's */
@@ -89,11 +106,18 @@ int sbi_exchange_set_json(struct sbi_exchange *exchange, json_t *body, sb_error 
 int sbi_exchange_set_body(struct sbi_exchange *exchange, char *body, size_t length,
                           const char *content_type, sb_error *err);
 int sbi_exchange_add_header(struct sbi_exchange *exchange, const char *line, sb_error *err);
+/* A body that is read as it is sent, with exchange->user. length -1: not known. (exchange_source.c)
+ */
+int sbi_exchange_set_source(struct sbi_exchange *exchange, const struct sbi_source *source,
+                            int64_t length, const char *content_type, sb_error *err);
 
 int sbi_exchange_start(struct sbi_exchange *exchange, sb_error *err);
 
 /* Reads on after is_full(). May call stream->data(). */
 void sbi_exchange_resume(struct sbi_exchange *exchange);
+
+/* Reads on from the source after SBI_SOURCE_WAIT. May call source->read(). */
+void sbi_exchange_more(struct sbi_exchange *exchange);
 
 /* Ends the transfer without a call of done; what had arrived is given to the stream first. */
 void sbi_exchange_abort(struct sbi_exchange *exchange);
@@ -103,6 +127,11 @@ void sbi_exchange_free(struct sbi_exchange *exchange); /* aborts; NULL is allowe
 int sbi_exchange_check(const struct sbi_exchange *exchange, sb_error *err);
 /* The answer's JSON, a new reference, or NULL with err. */
 json_t *sbi_exchange_json(const struct sbi_exchange *exchange, sb_error *err);
+
+/* Watches idle_timeout, from now on (exchange_idle.c). */
+void sbi_exchange_watch_idle(struct sbi_exchange *exchange);
+/* Ends it, from a timer: "`what` within `seconds` s". */
+void sbi_exchange_time_out(struct sbi_exchange *exchange, const char *what, double seconds);
 
 /* Called by the loop, and by the start of an engine (err NULL: it runs). */
 void sbi_exchange_finished(struct sbi_exchange *exchange, CURLcode result);

@@ -3,6 +3,7 @@
 #include "box.h"
 #include "events.h"
 #include "file_entry.h"
+#include "file_feed.h"
 #include "sandbox_info.h"
 
 #include <stdio.h>
@@ -112,6 +113,9 @@ sb_code sb_op_error(const sb_op *op, sb_error *err) {
 int sb_op_wait(sb_op *op, sb_error *err) {
     if (sbi_loop_check(op->loop, err) != 0) {
         return -1;
+    }
+    if (op->feed != NULL && !op->feed->has_ended && !op->done) {
+        return sbi_fail(err, SB_INVALID, "a write that is not fed to its end would wait for ever");
     }
     if (op->events != NULL) {
         /* Nobody can read events while this blocks: they must not stop the transfer. */

@@ -12,6 +12,7 @@
 
 struct sbi_entries;
 struct sbi_events;
+struct sbi_feed;
 struct sbi_infos;
 
 enum sbi_op_state {
@@ -53,6 +54,7 @@ struct sb_op {
     struct sbi_infos *infos;     /* owned */
     struct sbi_entries *entries; /* owned */
     struct sbi_events *events;   /* belongs to data */
+    struct sbi_feed *feed;       /* belongs to data */
     bool flag;
     int64_t pid; /* of the process it follows; 0: none, or not known yet */
 };

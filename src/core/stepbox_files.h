@@ -78,10 +78,11 @@ typedef struct sb_write_options {
     const char *user;
     const sb_pair *metadata; /* replaces what the file had; names and values are printable ASCII */
     size_t metadata_count;
-    /* Where the bytes come from: memory (copied), a descriptor (read from its position to its end;
+    /* Where the bytes come from: memory, a descriptor (read from its position to its end;
      * a pipe or socket must be ready, it would block the loop), or sb_op_feed(). */
     const char *bytes;
     size_t length;
+    bool borrow; /* the bytes stay as they are until the operation is done: they are not copied */
     bool from_fd;
     int fd;
     bool feed;
