@@ -2,6 +2,7 @@
 #include "envd.h"
 
 #include "connect_messages.h"
+#include "files_service.h"
 #include "filesystem_service.h"
 #include "init.h"
 #include "process_service.h"
@@ -42,6 +43,10 @@ static const struct route {
     {"POST", "/filesystem.Filesystem/Move", NEEDS_TOKEN, filesystem_move},
     {"POST", "/filesystem.Filesystem/ListDir", NEEDS_TOKEN, filesystem_list_dir},
     {"POST", "/filesystem.Filesystem/Remove", NEEDS_TOKEN, filesystem_remove},
+    {"GET", "/files", 0, files_get}, /* these look at the token or a signature themselves */
+    {"HEAD", "/files", 0, files_get},
+    {"POST", "/files", STREAMS, files_post},
+    {"POST", "/files/compose", NEEDS_TOKEN, files_compose},
 };
 
 /* Connect's paths are /package.Service/Procedure. */
