@@ -5,6 +5,7 @@
 #include "connect_messages.h"
 #include "connect_stream.h"
 #include "log.h"
+#include "process_table.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -102,11 +103,12 @@ int process_stream_open(struct process *process, http_request *request,
         connect_stream_error(request, "resource_exhausted", "out of memory");
         return -1;
     }
+    double lag = process_table_lag(process->table);
     stream->process = process;
     stream->bound = options->bound;
     init_timer(stream, &stream->keepalive, on_keepalive, options->keepalive, options->keepalive);
     init_timer(stream, &stream->timeout, on_timeout, options->timeout, 0.0);
-    init_timer(stream, &stream->lag, on_lag, PROCESS_LAG_SECONDS, PROCESS_LAG_SECONDS);
+    init_timer(stream, &stream->lag, on_lag, lag, lag);
     http_request_on_gone(request, on_client_gone, stream);
     stream->http = http_stream_start(request, 200, CONNECT_STREAM_TYPE);
     http_stream_on_drain(stream->http, on_client_ready, stream);

@@ -3,15 +3,13 @@
  * and end events.
  *
  * A client that lags stops the reading of the process's output, so that memory stays bounded. When
- * others follow the process too and keep up, it has PROCESS_LAG_SECONDS to catch up; then its
+ * others follow the process too and keep up, it has process_table_lag() to catch up; then its
  * stream ends with an error, and the others go on.
  */
 #ifndef STEPBOX_PROCESS_STREAM_H
 #define STEPBOX_PROCESS_STREAM_H
 
 #include "process.h"
-
-#define PROCESS_LAG_SECONDS 10.0
 
 typedef struct process_stream_options {
     double keepalive; /* seconds of silence before a keepalive event */

@@ -19,6 +19,7 @@ struct process_table {
     struct agent *agent;
     struct process *processes; /* newest first, also those that have ended */
     uint64_t numbers;
+    double lag;
     struct kept kept[PROCESS_ENDS_MAX]; /* a ring: the oldest is at `oldest` */
     size_t oldest, kept_count;
 };
@@ -31,8 +32,10 @@ static double monotonic_seconds(void) {
 
 struct process_table *process_table_new(struct agent *agent) {
     struct process_table *table = calloc(1, sizeof *table);
-    if (table)
-        table->agent = agent;
+    if (!table)
+        return NULL;
+    table->agent = agent;
+    table->lag = PROCESS_LAG_SECONDS;
     return table;
 }
 
@@ -63,6 +66,14 @@ void process_table_free(struct process_table *table) {
 
 struct agent *process_table_agent(const struct process_table *table) {
     return table->agent;
+}
+
+double process_table_lag(const struct process_table *table) {
+    return table->lag;
+}
+
+void process_table_set_lag(struct process_table *table, double seconds) {
+    table->lag = seconds;
 }
 
 static bool is_same_tag(const char *a, const char *b) {

@@ -21,6 +21,10 @@ struct process_table *process_table_new(struct agent *agent);
 /* Kills all processes; their streams are cut. */
 void process_table_free(struct process_table *table);
 struct agent *process_table_agent(const struct process_table *table);
+/* Seconds that a client which lags has to catch up: PROCESS_LAG_SECONDS unless it is set. */
+#define PROCESS_LAG_SECONDS 10.0
+double process_table_lag(const struct process_table *table);
+void process_table_set_lag(struct process_table *table, double seconds);
 
 /* Takes a process that was started, and gives it its number. Ends of others with its pid or tag are
  * forgotten. */
