@@ -30,12 +30,12 @@ describe("a box", function()
     end
   end)
 
-  it("that somebody else killed is not found", function()
+  it("that somebody else killed is lost to its box, and not found by its id", function()
     local box = create()
     assert(stepbox.kill(box.id))
     local value, message, code = box:step "1"
     assert.is_nil(value)
-    assert.equal("not_found", code)
+    assert.equal("sandbox_lost", code)
     assert.matches(box.id, message)
     assert.equal("not_found", select(3, box:info()))
     assert.is_false(box:is_running())
@@ -43,10 +43,10 @@ describe("a box", function()
     assert.equal("not_found", select(3, stepbox.connect(box.id)))
   end)
 
-  it("that expired is not found", function()
+  it("that expired is lost", function()
     local box = create { timeout = 1 }
     sandbox.sleep(1.5)
-    assert.equal("not_found", select(3, box:step "1"))
+    assert.equal("sandbox_lost", select(3, box:step "1"))
     assert.equal("not_found", select(3, box:kill()))
   end)
 

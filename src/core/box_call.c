@@ -178,7 +178,7 @@ static void on_health(void *user, struct sbi_exchange *exchange) {
     sb_op *op = user;
     sb_error error = {0};
     bool is_healthy = sbi_exchange_check(exchange, &error) == 0;
-    if (!is_healthy && error.code == SB_NOT_FOUND) {
+    if (!is_healthy && (error.code == SB_NOT_FOUND || error.code == SB_SANDBOX_LOST)) {
         error = (sb_error){0};
     }
     op->flag = is_healthy;

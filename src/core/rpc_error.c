@@ -21,6 +21,8 @@ sb_code sbi_code_by_text(const char *message, sb_code otherwise) {
                  {"file name too long", SB_BAD_PATH},
                  {"too many levels of symbolic links", SB_BAD_PATH},
                  {"too many symbolic links", SB_BAD_PATH},
+                 {"no such file or directory", SB_NOT_FOUND},
+                 {"does not exist", SB_NOT_FOUND},
                  {"file too large", SB_TOO_LARGE}};
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
         if (strcasestr(message, texts[i].text) != NULL) {
@@ -40,7 +42,7 @@ struct code {
 static const struct code *find_code(const char *name) {
     static const struct code codes[] = {
         {"canceled", SB_UNAVAILABLE, false},         {"unknown", SB_UNAVAILABLE, true},
-        {"invalid_argument", SB_INVALID, false},     {"deadline_exceeded", SB_TIMEOUT, false},
+        {"invalid_argument", SB_INVALID, true},      {"deadline_exceeded", SB_TIMEOUT, false},
         {"not_found", SB_NOT_FOUND, false},          {"already_exists", SB_EXISTS, false},
         {"permission_denied", SB_PERMISSION, false}, {"resource_exhausted", SB_RATE_LIMITED, true},
         {"failed_precondition", SB_INVALID, true},   {"aborted", SB_UNAVAILABLE, true},

@@ -55,13 +55,13 @@ typedef enum sb_code {
     SB_OK = 0,
     SB_INVALID,       /* "invalid": the call or the server's 400 says that an argument is wrong */
     SB_TIMEOUT,       /* "timeout": a deadline passed (step, request) */
-    SB_NOT_FOUND,     /* "not_found": no such sandbox or context (any more) */
+    SB_NOT_FOUND,     /* "not_found": no such sandbox, context, file or program */
     SB_CLOSED,        /* "closed": this handle was closed or killed by its owner */
     SB_UNAUTHORIZED,  /* "unauthorized": 401, 403 */
     SB_RATE_LIMITED,  /* "rate_limited": 429 */
     SB_UNAVAILABLE,   /* "unavailable": no engine or server there, or it answers 5xx */
     SB_PROTOCOL,      /* "protocol": the server answered something that is not the protocol */
-    SB_SANDBOX_LOST,  /* "sandbox_lost": the sandbox went away during the operation */
+    SB_SANDBOX_LOST,  /* "sandbox_lost": this box's sandbox is gone, or went away meanwhile */
     SB_CONTEXT_LOST,  /* "context_lost": the runner died; the next step starts afresh */
     SB_CANCELLED,     /* "cancelled": sb_op_cancel() */
     SB_UNSUPPORTED,   /* "unsupported": this server does not offer that (language, feature) */
