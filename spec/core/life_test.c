@@ -1,6 +1,6 @@
 /* The life of sandboxes: create with setup, connect, list, ownership, kill by the reaper, at exit,
  * forks. */
-#include "connect_frame.h"
+#include "connect_messages.h"
 #include "connection.h"
 
 #include <errno.h>
@@ -30,28 +30,10 @@ static sb_box *create(struct connection *c, const sb_create_options *options) {
     return connection_box(c, sb_create(c->client, options, &c->error));
 }
 
-/* Adds an answer to a setup command: messages, each with a digit for its flags before it. */
 static void add_setup_answer(struct connection *c, const char *const *messages, bool is_whole,
                              enum answer_way way) {
-    char bytes[4096];
-    size_t length = 0;
-    for (; *messages != NULL; messages++) {
-        const char *payload = *messages + 1;
-        sbi_frame_header((unsigned char *)bytes + length, (unsigned)(**messages - '0'),
-                         strlen(payload));
-        memcpy(bytes + length + SBI_FRAME_HEADER, payload, strlen(payload));
-        length += SBI_FRAME_HEADER + strlen(payload);
-    }
-    server_add_stream_bytes(c->server, START, bytes, length, is_whole, way);
+    server_add_messages(c->server, START, messages, is_whole, way);
 }
-
-#define STARTED "0{\"event\":{\"start\":{\"pid\":7}}}"
-#define KEEPALIVE "0{\"event\":{\"keepalive\":{}}}"
-#define EXITED                                                                                     \
-    "0{\"event\":{\"end\":{\"exitCode\":0,\"exited\":true,\"status\":\"exit status 0\"}}}"
-#define FAILED                                                                                     \
-    "0{\"event\":{\"end\":{\"exitCode\":3,\"exited\":true,\"status\":\"exit status 3\","           \
-    "\"error\":\"exit status 3\"}}}"
 
 static void create_sends_what_is_given_and_nothing_else(void **state) {
     struct connection *c = *state;

@@ -122,11 +122,12 @@ static void take_end(struct sbi_command_output *output, const json_t *end) {
     error = error != NULL ? error : "";
     status = status != NULL ? status : "";
     output->has_ended = true;
-    output->has_exited = json_is_true(json_object_get(end, "exited")) || code > 0 ||
-                         strncmp(status, "exit status", 11) == 0 ||
-                         (code == 0 && status[0] == '\0' && error[0] == '\0');
+    bool says_so = json_is_true(json_object_get(end, "exited")) || code > 0 ||
+                   strncmp(status, "exit status", 11) == 0 ||
+                   (code == 0 && status[0] == '\0' && error[0] == '\0');
+    output->has_exited = says_so && code >= 0 && code <= INT_MAX;
     if (output->has_exited) {
-        output->exit_code = code >= 0 && code <= INT_MAX ? (int)code : -1;
+        output->exit_code = (int)code;
         return;
     }
     snprintf(output->how, sizeof output->how, "%s",

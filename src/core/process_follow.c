@@ -56,7 +56,6 @@ static bool is_late(const struct sbi_follow *follow) {
 
 static int explain(const struct sbi_follow *follow, const struct sbi_exchange *exchange,
                    sb_error *err) {
-    bool has_deadline = isfinite(follow->timeout);
     if (follow->output.has_ended) {
         /* A server may tell of the kill before it tells, or instead of telling, that the time was
          * over. */
@@ -67,7 +66,7 @@ static int explain(const struct sbi_follow *follow, const struct sbi_exchange *e
     if (sbi_command_output_result(&follow->output, exchange, err) == 0) {
         return 0;
     }
-    return err->code == SB_TIMEOUT && has_deadline && is_late(follow)
+    return err->code == SB_TIMEOUT && isfinite(follow->timeout)
                ? fail_late(follow, exchange->status, err)
                : -1;
 }

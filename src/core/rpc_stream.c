@@ -80,14 +80,19 @@ static int take_end(struct sbi_rpc_stream *stream, const struct sbi_frame *frame
     return 0;
 }
 
-static int take_frame(struct sbi_rpc_stream *stream, const struct sbi_frame *frame, int status,
-                      sb_error *err) {
-    if (frame->flags & SBI_FRAME_COMPRESSED) {
+static int check_flags(unsigned flags, sb_error *err) {
+    if (flags & SBI_FRAME_COMPRESSED) {
         return sbi_fail(err, SB_PROTOCOL, "a compressed message that was not asked for");
     }
-    if (frame->flags & ~(unsigned)SBI_FRAME_END) {
-        return sbi_fail(err, SB_PROTOCOL, "a message with flags that do not exist (%u)",
-                        frame->flags);
+    return flags & ~(unsigned)SBI_FRAME_END
+               ? sbi_fail(err, SB_PROTOCOL, "the answer is no stream of messages")
+               : 0;
+}
+
+static int take_frame(struct sbi_rpc_stream *stream, const struct sbi_frame *frame, int status,
+                      sb_error *err) {
+    if (check_flags(frame->flags, err) != 0) {
+        return -1;
     }
     return frame->flags & SBI_FRAME_END
                ? take_end(stream, frame, status, err)
@@ -113,6 +118,10 @@ int sbi_rpc_stream_data(struct sbi_rpc_stream *stream, const struct sbi_exchange
         case SBI_PARSE_MORE:
             return 0;
         case SBI_PARSE_TOO_LARGE:
+            /* What is no frame at all announces any length. */
+            if (check_flags(stream->frames.header[0], err) != 0) {
+                return -1;
+            }
             return sbi_fail(err, SB_TOO_LARGE, "a message of more than %u bytes", SBI_MAX_MESSAGE);
         case SBI_PARSE_NO_MEMORY:
             return sbi_no_memory(err);
