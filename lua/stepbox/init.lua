@@ -10,6 +10,7 @@ local call = require "stepbox.call"
 local new_client = require "stepbox.client"
 local check = require "stepbox.options"
 local task = require "stepbox.task"
+require "stepbox.ports"
 
 ---@class stepbox
 ---@field version string

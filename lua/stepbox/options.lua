@@ -35,6 +35,14 @@ function check.count(value)
   end
 end
 
+--- A port of TCP.
+function check.port(value)
+  if type(value) ~= "number" then return "port expected, got " .. type(value) end
+  if value ~= value or value < 1 or value > 65535 or value % 1 ~= 0 then
+    return "a port from 1 to 65535 expected, got " .. tostring(value)
+  end
+end
+
 --- A table of strings by name.
 function check.map(value)
   if type(value) ~= "table" then return "table expected, got " .. type(value) end

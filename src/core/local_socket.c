@@ -27,23 +27,28 @@ static curl_socket_t open_socket(void *user, curlsocktype purpose, struct curl_s
 
 /* Nobody but the user and root may play the engine at a path that the user did not choose: it may
  * lie in a directory that all can write to. */
-static bool is_trusted(const struct sbi_dial *dial) {
+static bool is_trusted(const struct sbi_config *config, int fd) {
     struct ucred peer;
     socklen_t length = sizeof peer;
-    if (dial->config->socket_is_given) {
+    if (config->socket_is_given) {
         return true;
     }
-    return getsockopt(dial->fd, SOL_SOCKET, SO_PEERCRED, &peer, &length) == 0 &&
+    return getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &length) == 0 &&
            (peer.uid == geteuid() || peer.uid == 0);
 }
 
-/* Called when a connection stands, before the request is sent. */
-static int check_local(void *user, char *peer_ip, char *local_ip, int peer_port, int local_port) {
+/* Called when a connection stands, a new one or a kept one, before the request is sent on it. */
+static int before_request(void *user, char *peer_ip, char *local_ip, int peer_port,
+                          int local_port) {
     (void)peer_ip, (void)local_ip, (void)peer_port, (void)local_port;
     struct sbi_dial *dial = user;
     struct sockaddr_un peer;
     socklen_t length = sizeof peer;
-    if (dial->fd < 0) {
+    if (is_repetition(dial)) {
+        dial->was_repeated = true;
+        return CURL_PREREQFUNC_ABORT;
+    }
+    if (!dial->config->local || dial->fd < 0) {
         return CURL_PREREQFUNC_OK;
     }
     /* A unix socket never connects later: libcurl takes EAGAIN, too many waiting at the engine, for
@@ -52,7 +57,7 @@ static int check_local(void *user, char *peer_ip, char *local_ip, int peer_port,
         dial->failure = EAGAIN;
         return CURL_PREREQFUNC_ABORT;
     }
-    if (!is_trusted(dial)) {
+    if (!is_trusted(dial->config, dial->fd)) {
         dial->is_impostor = true;
         dial->failure = EPERM;
         return CURL_PREREQFUNC_ABORT;
@@ -66,24 +71,42 @@ void sbi_dial_apply(struct sbi_dial *dial, const struct sbi_config *config, CURL
     dial->fd = -1;
     curl_easy_setopt(easy, CURLOPT_OPENSOCKETFUNCTION, open_socket);
     curl_easy_setopt(easy, CURLOPT_OPENSOCKETDATA, dial);
-    if (config->local) {
-        curl_easy_setopt(easy, CURLOPT_PREREQFUNCTION, check_local);
-        curl_easy_setopt(easy, CURLOPT_PREREQDATA, dial);
+    curl_easy_setopt(easy, CURLOPT_PREREQFUNCTION, before_request);
+    curl_easy_setopt(easy, CURLOPT_PREREQDATA, dial);
+}
+
+int sbi_local_connect(const struct sbi_config *config) {
+    struct sockaddr_un address = {.sun_family = AF_UNIX};
+    int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+    if (fd < 0) {
+        return -1;
     }
+    /* The configuration has checked that it fits. */
+    memcpy(address.sun_path, config->socket, strlen(config->socket));
+    int failure = 0;
+    if (connect(fd, (struct sockaddr *)&address, sizeof address) != 0) {
+        failure = errno;
+    } else if (!is_trusted(config, fd)) {
+        failure = EPERM;
+    }
+    if (failure == 0) {
+        return fd;
+    }
+    close(fd);
+    errno = failure;
+    return -1;
 }
 
 /* What connecting says now; EAGAIN when it works meanwhile. */
 static int probe(const struct sbi_config *config) {
-    struct sockaddr_un address = {.sun_family = AF_UNIX};
-    int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
-    if (fd < 0) {
+    int fd = sbi_local_connect(config);
+    if (fd < 0 && errno != EPERM) {
         return errno;
     }
-    /* The configuration has checked that it fits. */
-    memcpy(address.sun_path, config->socket, strlen(config->socket));
-    int failure = connect(fd, (struct sockaddr *)&address, sizeof address) == 0 ? EAGAIN : errno;
-    close(fd);
-    return failure;
+    if (fd >= 0) {
+        close(fd);
+    }
+    return EAGAIN; /* somebody listens; who it is, is looked at when a request is sent */
 }
 
 void sbi_dial_explain(struct sbi_dial *dial, CURLcode result) {

@@ -28,4 +28,8 @@ void sbi_dial_apply(struct sbi_dial *dial, const struct sbi_config *config, CURL
 /* After a transfer: sets dial->failure when it failed for want of a local connection. */
 void sbi_dial_explain(struct sbi_dial *dial, CURLcode result);
 
+/* A non-blocking connection to the local engine, without libcurl. -1 with errno: EAGAIN: worth
+ * another try, EPERM: the listener belongs to somebody else. */
+int sbi_local_connect(const struct sbi_config *config);
+
 #endif

@@ -1,13 +1,12 @@
 #include "reaper.h"
 
 #include "loop.h"
+#include "thread.h"
 #include "timestamp.h"
 
-#include <dlfcn.h>
 #include <errno.h>
 #include <limits.h>
 #include <pthread.h>
-#include <signal.h>
 #include <stdlib.h>
 #include <sys/eventfd.h>
 #include <unistd.h>
@@ -144,25 +143,6 @@ static void *thread_main(void *user) {
     return NULL;
 }
 
-/* A host may unload the library while the thread still runs in it: keep it loaded from now on. */
-static void pin_library(void) {
-    Dl_info info;
-    if (dladdr((void *)&sbi_reaper_start, &info) != 0 && info.dli_fname != NULL) {
-        /* Never closed, which is the point. Fails for code within the program itself, which stays.
-         */
-        dlopen(info.dli_fname, RTLD_LAZY | RTLD_NOLOAD | RTLD_NODELETE);
-    }
-}
-
-static int start_thread(struct sbi_reaper *reaper) {
-    sigset_t all, before;
-    sigfillset(&all);
-    pthread_sigmask(SIG_SETMASK, &all, &before);
-    int failure = pthread_create(&reaper->thread, NULL, thread_main, reaper);
-    pthread_sigmask(SIG_SETMASK, &before, NULL);
-    return failure;
-}
-
 void sbi_reaper_start(struct sb_loop *loop) {
     if (loop->reaper != NULL) {
         return;
@@ -179,12 +159,12 @@ void sbi_reaper_start(struct sb_loop *loop) {
     pthread_mutex_init(&reaper->lock, NULL);
     reaper->wake_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
     reaper->multi = curl_multi_init();
-    if (reaper->wake_fd < 0 || reaper->multi == NULL || start_thread(reaper) != 0) {
+    if (reaper->wake_fd < 0 || reaper->multi == NULL ||
+        sbi_thread_start(&reaper->thread, thread_main, reaper) != 0) {
         curl_multi_cleanup(reaper->multi);
         free_reaper(reaper);
         return;
     }
-    pin_library();
     loop->reaper = reaper;
 }
 

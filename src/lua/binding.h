@@ -19,6 +19,7 @@
 #define CLIENT_TYPE "stepbox.client"
 #define BOX_TYPE "stepbox.box"
 #define OP_TYPE "stepbox.op"
+#define FORWARD_TYPE "stepbox.forward"
 
 struct loop_owner {
     sb_loop *loop;
@@ -106,6 +107,7 @@ void client_register(lua_State *L);
 void box_register(lua_State *L);
 void op_register(lua_State *L);
 void process_register(lua_State *L); /* more methods of boxes, after box_register() */
+void forward_register(lua_State *L); /* the same */
 
 int loop_create(lua_State *L);
 int client_create(lua_State *L);
