@@ -1,10 +1,10 @@
-// The official JavaScript SDK, unchanged, against a stepboxd: create, run code with state and callbacks,
-// list, connect by id, time out, kill. The environment says where: E2B_API_URL, E2B_SANDBOX_URL, E2B_API_KEY.
+// Steps: code with state and callbacks, in contexts, past its deadline; and sandboxes by their id, listed, lengthened,
+// killed.
 import assert from 'node:assert/strict'
 import { Sandbox } from '@e2b/code-interpreter'
+import { inSandbox } from './sandbox.mjs'
 
-const box = await Sandbox.create({ timeoutMs: 60_000, metadata: { peer: 'js' }, envs: { GREETING: 'hi' } })
-try {
+await inSandbox('steps', async (box) => {
   assert.match(box.sandboxId, /^i[a-z0-9]{19}$/)
   assert.equal(await box.isRunning(), true)
 
@@ -58,7 +58,4 @@ try {
   assert.equal(await box.isRunning(), false)
   await assert.rejects(box.runCode('1'))
   await assert.rejects(Sandbox.create({ apiKey: 'e2b_00' }))
-  console.log('the official SDK is content')
-} finally {
-  await box.kill()
-}
+}, { metadata: { peer: 'js' }, envs: { GREETING: 'hi' } }, Sandbox)
