@@ -173,7 +173,7 @@ static void statuses_become_codes(void **state) {
         {"400 Bad Request", "", "Failed to create context: no cobol", SB_UNSUPPORTED, "no cobol"},
         {"502 Bad Gateway", "",
          "{\"sandboxId\": \"i123\", \"message\": \"The sandbox was not found\", \"code\": 502}",
-         SB_NOT_FOUND, "there is no sandbox i123"},
+         SB_SANDBOX_LOST, "there is no sandbox i123"},
         {"502 Bad Gateway", "",
          "{\"sandboxId\": \"i123\", \"message\": \"port is not open\", \"port\": 49999}",
          SB_UNAVAILABLE, "port is not open"},
@@ -273,6 +273,21 @@ static void code_is_never_sent_twice(void **state) {
     assert_int_equal(server_count(c->server, EXECUTE), 2);
 }
 
+/* Nor on another connection that was kept. */
+static void code_is_not_sent_again_on_another_connection(void **state) {
+    struct connection *c = *state;
+    sb_op *ops[2];
+    for (int i = 0; i < 2; i++) {
+        server_add_stream(c->server, EXECUTE, END, true, ANSWER_KEEP);
+        ops[i] = sb_step(c->box, "x", 1, NULL, &c->error);
+    }
+    assert_int_equal(connection_end(c, ops[0]), SB_OK);
+    assert_int_equal(connection_end(c, ops[1]), SB_OK);
+    server_add(c->server, EXECUTE, "", ANSWER_CLOSE);
+    check(c, SB_SANDBOX_LOST, "cut", "");
+    assert_int_equal(server_count(c->server, EXECUTE), 3);
+}
+
 static void a_cancelled_step_ends_at_once_with_what_came(void **state) {
     struct connection *c = *state;
     sb_step_options options = {.events = true};
@@ -338,6 +353,8 @@ int main(void) {
         WITH(a_huge_line_is_refused_with_bounded_memory),
         WITH(code_is_never_sent_twice),
         WITH_TCP(code_is_never_sent_twice),
+        WITH(code_is_not_sent_again_on_another_connection),
+        WITH_TCP(code_is_not_sent_again_on_another_connection),
         WITH(a_cancelled_step_ends_at_once_with_what_came),
         WITH(a_closed_box_says_so),
     };
