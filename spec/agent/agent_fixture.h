@@ -10,6 +10,7 @@
 #include "agent.h"
 #include "code_interpreter.h"
 #include "envd.h"
+#include "filesystem_service.h"
 #include "process_table.h"
 
 #include <signal.h>
@@ -109,6 +110,7 @@ static inline int agent_tear_down(void **state) {
     fixture_stop();
     code_interpreter_free(interpreter);
     process_table_free(agent.processes);
+    filesystem_free_watchers(&agent);
     http_server_free(envd_server);
     http_server_free(code_server);
     json_decref(agent.envs);

@@ -27,6 +27,7 @@ struct agent {
     char *access_token;     /* NULL: none is asked for */
     char *workdir;          /* where commands start; NULL: home */
     struct process_table *processes; /* of the process service */
+    struct watcher *watchers;        /* of the filesystem service */
 };
 
 /* What every answer needs: a connection that the gateway shares must not outlive its request. */

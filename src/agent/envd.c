@@ -43,6 +43,10 @@ static const struct route {
     {"POST", "/filesystem.Filesystem/Move", NEEDS_TOKEN, filesystem_move},
     {"POST", "/filesystem.Filesystem/ListDir", NEEDS_TOKEN, filesystem_list_dir},
     {"POST", "/filesystem.Filesystem/Remove", NEEDS_TOKEN, filesystem_remove},
+    {"POST", "/filesystem.Filesystem/WatchDir", NEEDS_TOKEN, filesystem_watch_dir},
+    {"POST", "/filesystem.Filesystem/CreateWatcher", NEEDS_TOKEN, filesystem_create_watcher},
+    {"POST", "/filesystem.Filesystem/GetWatcherEvents", NEEDS_TOKEN, filesystem_get_watcher_events},
+    {"POST", "/filesystem.Filesystem/RemoveWatcher", NEEDS_TOKEN, filesystem_remove_watcher},
     {"GET", "/files", 0, files_get}, /* these look at the token or a signature themselves */
     {"HEAD", "/files", 0, files_get},
     {"POST", "/files", STREAMS, files_post},

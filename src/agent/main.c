@@ -8,6 +8,7 @@
 #include "code_interpreter.h"
 #include "control_socket.h"
 #include "envd.h"
+#include "filesystem_service.h"
 #include "log.h"
 #include "options.h"
 #include "port_relay.h"
@@ -211,6 +212,7 @@ int main(int argc, char **argv) {
         return 0; /* the kernel ends all the others */
     code_interpreter_free(program.interpreter);
     process_table_free(program.agent.processes);
+    filesystem_free_watchers(&program.agent);
     spawn_kill_children();
     http_server_free(program.envd);
     http_server_free(program.code);
