@@ -44,7 +44,11 @@ enum op_value {
     OP_VALUE_FLAG,
     OP_VALUE_EXECUTION,
     OP_VALUE_COMMAND,
-    OP_VALUE_PROCESSES
+    OP_VALUE_PROCESSES,
+    OP_VALUE_ENTRY,
+    OP_VALUE_ENTRIES,
+    OP_VALUE_BYTES,
+    OP_VALUE_COUNT
 };
 
 /* The userdata. Each is born zeroed, gets its metatable, and only then acquires anything. */
@@ -58,6 +62,7 @@ struct lua_op {
     enum op_value value;
     struct client_owner *client; /* NULL when it belongs to the loop alone */
     struct loop_owner *loop;     /* NULL when it belongs to a client, which keeps its loop */
+    int fd;                      /* owned; 0: none. The other end of a transfer */
 };
 
 /* A new, still empty userdata with its metatable, on top of the stack. */
@@ -68,6 +73,18 @@ struct lua_box *box_new(lua_State *L, struct client_owner *client);
 /* Finishes a call that started an operation: the op userdata on top of the stack, or nil, message,
  * code. */
 int op_started(lua_State *L, struct lua_op *self, sb_op *op, const sb_error *err);
+
+/* Keeps the value at the index alive as long as the operation, whose userdata is on top of the
+ * stack. */
+void op_keep(lua_State *L, int index);
+
+/* An open file of Lua's at the index as the other end, self->fd. 0, or -1 with err. */
+int op_use_file(lua_State *L, struct lua_op *self, int index, sb_error *err);
+void op_settle_file(lua_State *L, struct lua_op *self);
+void op_release_file(struct lua_op *self);
+
+/* The operation at index 1; raises when it is closed. */
+struct lua_op *op_check(lua_State *L);
 
 /* The box at index 1. One whose handle is gone answers like one that the core calls closed. */
 struct lua_box *box_check(lua_State *L);
@@ -84,6 +101,9 @@ void push_event(lua_State *L, const sb_event *event);
 void push_info(lua_State *L, const sb_info *info);
 void push_command(lua_State *L, const sb_op *op);
 void push_processes(lua_State *L, const sb_op *op);
+void push_entry(lua_State *L, const sb_entry *entry);
+void push_entries(lua_State *L, const sb_op *op);
+void push_file_event(lua_State *L, const sb_file_event *event);
 /* Sets fields of the table on top of the stack; without a value: none, but "" for bytes. */
 void set_bytes(lua_State *L, const char *name, const char *data, size_t length);
 void set_string(lua_State *L, const char *name, const char *value);
@@ -107,6 +127,7 @@ void client_register(lua_State *L);
 void box_register(lua_State *L);
 void op_register(lua_State *L);
 void process_register(lua_State *L); /* more methods of boxes, after box_register() */
+void files_register(lua_State *L);   /* and of operations, after op_register() too */
 void forward_register(lua_State *L); /* the same */
 
 int loop_create(lua_State *L);

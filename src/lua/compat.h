@@ -9,6 +9,8 @@
 
 #include <lauxlib.h>
 #include <lua.h>
+#include <lualib.h>
+#include <stdio.h>
 
 #if LUA_VERSION_NUM < 502
 #define lua_rawlen lua_objlen
@@ -23,5 +25,24 @@
 #else
 #define compat_newuserdata(L, size) lua_newuserdata(L, size)
 #endif
+
+/* The C stream of an open file of Lua's io library; NULL when the value is none or is closed. */
+static inline FILE *compat_file(lua_State *L, int index) {
+    void *userdata = lua_touserdata(L, index);
+    FILE *file = NULL;
+    if (userdata && lua_getmetatable(L, index)) {
+        luaL_getmetatable(L, LUA_FILEHANDLE);
+        if (lua_rawequal(L, -1, -2)) {
+#if LUA_VERSION_NUM >= 502
+            const luaL_Stream *stream = userdata;
+            file = stream->closef ? stream->f : NULL;
+#else
+            file = *(FILE **)userdata;
+#endif
+        }
+        lua_pop(L, 2);
+    }
+    return file;
+}
 
 #endif

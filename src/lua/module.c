@@ -40,6 +40,7 @@ SB_API int luaopen_stepbox_core(lua_State *L) {
     box_register(L);
     process_register(L);
     op_register(L);
+    files_register(L);
     forward_register(L);
     lua_newtable(L);
     compat_setfuncs(L, functions);

@@ -48,12 +48,13 @@ static int op_close(lua_State *L) {
     self->client = NULL;
     self->loop = NULL;
     sb_op_free(op);
+    op_release_file(self);
     client_owner_release(client);
     loop_owner_release(loop);
     return 0;
 }
 
-static struct lua_op *op_check(lua_State *L) {
+struct lua_op *op_check(lua_State *L) {
     struct lua_op *self = luaL_checkudata(L, 1, OP_TYPE);
     luaL_argcheck(L, self->op, 1, "the operation is closed");
     return self;
@@ -132,6 +133,22 @@ static void push_value(lua_State *L, struct lua_op *self) {
     case OP_VALUE_PROCESSES:
         push_processes(L, self->op);
         break;
+    case OP_VALUE_ENTRY:
+        push_entry(L, sb_op_entry(self->op, 0));
+        break;
+    case OP_VALUE_ENTRIES:
+        push_entries(L, self->op);
+        break;
+    case OP_VALUE_BYTES:
+    case OP_VALUE_COUNT: {
+        size_t length;
+        const char *bytes = sb_op_bytes(self->op, &length);
+        if (self->value == OP_VALUE_BYTES)
+            lua_pushlstring(L, bytes, length);
+        else
+            lua_pushinteger(L, (lua_Integer)length);
+        break;
+    }
     }
 }
 
@@ -139,6 +156,8 @@ static void push_value(lua_State *L, struct lua_op *self) {
 static int op_result(lua_State *L) {
     struct lua_op *self = op_check(L);
     luaL_argcheck(L, sb_op_done(self->op), 1, "the operation is not done");
+    lua_settop(L, 1);
+    op_settle_file(L, self);
     sb_error err;
     if (sb_op_error(self->op, &err) == SB_OK) {
         push_value(L, self);

@@ -128,6 +128,14 @@ void push_event(lua_State *L, const sb_event *event) {
         lua_setfield(L, -2, "error");
         set_string(L, "type", "error");
         break;
+    case SB_EVENT_DATA:
+        lua_createtable(L, 0, 2);
+        set_string(L, "type", "data");
+        set_bytes(L, "text", event->output.data, event->output.length);
+        break;
+    case SB_EVENT_FILE:
+        push_file_event(L, event->file);
+        break;
     }
 }
 
