@@ -77,7 +77,9 @@ local function words(result)
     end
   end
   local chosen = telling[1] and telling or all
-  for i, line in ipairs(chosen) do chosen[i] = line:gsub("^%l+: ", ""):gsub("^%s+", "") end
+  for i, line in ipairs(chosen) do
+    chosen[i] = line:gsub("^fatal: ", ""):gsub("^error: ", ""):gsub("^%s+", "")
+  end
   local text = table.concat(chosen, "; ")
   if text == "" then
     if result.exit_code then return "it exited with " .. result.exit_code end

@@ -75,7 +75,8 @@ end
 ---@field fetch? boolean fetch from it at once
 ---@field overwrite? boolean give a remote that has the name this address
 
---- Adds a remote. A user and password in the address are used for `fetch`, and are not stored.
+--- Adds a remote. A user and password in the address are used for `fetch`, and are not stored. When the fetch
+--- fails the remote stays.
 ---@param path string the repository
 ---@param name string
 ---@param address string
