@@ -148,6 +148,25 @@ static void ends_with_its_leader(void **state) {
     wait_for_file("late");
 }
 
+static void waits_for_the_exit_of_who_closed_it(void **state) {
+    (void)state;
+    /* Closing the terminal too early would hang up on it; and it may be opened again. */
+    struct outcome outcome = read_all(
+        start_shell("", "exec <&- >&- 2>&-; sleep 0.3; echo again >/dev/tty; exec 2>&-; exit 4",
+                    ",\"pty\":{}"));
+    assert_string_equal(outcome.pty, "again\r\n");
+    assert_string_equal(outcome.status, "exit status 4");
+    free_outcome(&outcome);
+    for (int i = 0; i < 50; i++) {
+        struct stream stream =
+            open_stream("Start", "", "{\"process\":{\"cmd\":\"cat\"},\"pty\":{}}");
+        send_input(read_pid(&stream), "pty", "\x04");
+        outcome = read_all(stream);
+        assert_string_equal(outcome.status, "exit status 0");
+        free_outcome(&outcome);
+    }
+}
+
 static void passes_a_lot_both_ways(void **state) {
     (void)state;
     /* Raw, so that nothing is translated or taken as a line. */
@@ -201,6 +220,7 @@ int main(void) {
         PROCESS_TEST(is_resized),
         PROCESS_TEST(refuses_what_is_for_pipes),
         PROCESS_TEST(ends_with_its_leader),
+        PROCESS_TEST(waits_for_the_exit_of_who_closed_it),
         PROCESS_TEST(passes_a_lot_both_ways),
         PROCESS_TEST(is_an_interactive_shell_s),
     };

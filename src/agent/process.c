@@ -143,6 +143,7 @@ static void on_exit_of_child(struct ev_loop *loop, struct ev_child *child, int e
     ev_timer_stop(loop, &process->deadline);
     process->exited = true;
     process->end.status = child->rstatus;
+    process_output_exited(process);
     ev_timer_start(loop, &process->drain);
     process_advance(process);
 }

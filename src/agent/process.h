@@ -37,7 +37,7 @@ struct process {
     bool terminal; /* on a terminal: its master is the one pipe, and takes the input too */
     struct ev_child child;
     struct ev_io pipes[PROCESS_PIPES];
-    struct ev_timer deadline, drain;
+    struct ev_timer deadline, drain, reopened;
     struct process_stream *streams;
     struct process_input input;
 };
@@ -61,6 +61,8 @@ void process_output_watch(struct process *process);
 bool process_output_is_open(const struct process *process);
 /* Reads what is there now, as far as a full pipe goes. */
 void process_output_flush(struct process *process);
+/* The process has exited: a terminal that nothing has open is closed. */
+void process_output_exited(struct process *process);
 void process_output_close(struct process *process);
 
 #endif

@@ -8,10 +8,14 @@
 
 /* Reads of a pipe in one turn of the loop before others get theirs. */
 #define READS_PER_TURN 8
+/* Seconds between looks at a terminal that no program has open. */
+#define REOPENED_INTERVAL 0.1
 
 static void close_pipe(struct process *process, int which) {
     struct ev_io *io = &process->pipes[which];
     ev_io_stop(process->loop, io);
+    if (process->terminal)
+        ev_timer_stop(process->loop, &process->reopened);
     if (io->fd >= 0) {
         if (process->terminal) /* the same descriptor */
             process_input_end(process,
@@ -31,7 +35,7 @@ void process_output_close(struct process *process) {
 }
 
 void process_output_watch(struct process *process) {
-    bool on = !process_streams_lag(process);
+    bool on = !process_streams_lag(process) && !ev_is_active(&process->reopened);
     for (int which = 0; which < PROCESS_PIPES; which++) {
         if (on && process->pipes[which].fd >= 0)
             ev_io_start(process->loop, &process->pipes[which]);
@@ -52,10 +56,28 @@ static size_t read_pipe(struct process *process, int which) {
                                   bytes, (size_t)got);
         return (size_t)got;
     }
-    /* A terminal that no program has open any more says EIO. */
-    if (got == 0 || (errno != EAGAIN && errno != EINTR))
+    if (got < 0 && errno == EIO && process->terminal && !process->exited)
+        ev_timer_again(process->loop, &process->reopened);
+    else if (got == 0 || (errno != EAGAIN && errno != EINTR))
         close_pipe(process, which);
     return 0;
+}
+
+/* A terminal that no program has open says EIO. It is not closed before its process has exited: the
+ * hangup could kill a process that has closed its descriptors and is about to exit. */
+static void on_reopened(struct ev_loop *loop, struct ev_timer *timer, int events) {
+    (void)events;
+    struct process *process = timer->data;
+    ev_timer_stop(loop, timer);
+    process_output_watch(process);
+}
+
+void process_output_exited(struct process *process) {
+    if (!ev_is_active(&process->reopened))
+        return;
+    ev_timer_stop(process->loop, &process->reopened);
+    process_output_flush(process);
+    process_output_watch(process);
 }
 
 void process_output_flush(struct process *process) {
@@ -85,5 +107,7 @@ void process_output_init(struct process *process, int out, int err) {
     ev_io_init(&process->pipes[PROCESS_ERR], on_pipe, err, EV_READ);
     /* What is there on both counts as written to stdout first. */
     ev_set_priority(&process->pipes[PROCESS_OUT], 1);
+    ev_timer_init(&process->reopened, on_reopened, 0.0, REOPENED_INTERVAL);
     process->pipes[PROCESS_OUT].data = process->pipes[PROCESS_ERR].data = process;
+    process->reopened.data = process;
 }
