@@ -1,10 +1,7 @@
 /* What a process's stream of events says, read from bytes in pieces of any size. */
-#include "address.h"
-#include "base64.h"
 #include "command_output.h"
 #include "connect_messages.h"
 #include "guarded.h"
-#include "process_event.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -255,45 +252,6 @@ static void output_that_is_not_kept_takes_no_memory(void **state) {
     free(message);
 }
 
-static void the_fast_reader_takes_data_and_nothing_else(void **state) {
-    (void)state;
-    static const struct {
-        const char *json;
-        sb_stream stream; /* 0: refused */
-        const char *text;
-    } cases[] = {
-        {"{\"event\":{\"data\":{\"stdout\":\"YQ==\"}}}", SB_STDOUT, "YQ=="},
-        {"{ \"event\": {\"data\" : { \"stderr\": \"\" } } }", SB_STDERR, ""},
-        {"{\"event\":{\"data\":{\"pty\":\"YQ\"}}}", SB_PTY, "YQ"},
-        {"{\"event\":{\"data\":{\"stdin\":\"YQ==\"}}}", 0, NULL},
-        {"{\"event\":{\"data\":{\"stdout\":\"YQ==\",\"stderr\":\"\"}}}", 0, NULL},
-        {"{\"event\":{\"data\":{\"stdout\":\"YQ==\"}},\"x\":1}", 0, NULL},
-        {"{\"event\":{\"start\":{\"pid\":7}}}", 0, NULL},
-        {"{\"event\":{\"data\":{\"stdout\":\"YQ==\"}}}}", 0, NULL},
-        {"{\"event\":{\"data\":{\"stdout\":null}}}", 0, NULL},
-        {"", 0, NULL},
-    };
-    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        struct guarded json = guarded_new(cases[i].json, strlen(cases[i].json));
-        struct sbi_process_data data;
-        bool is_taken = sbi_process_data_read(json.bytes, json.length, &data);
-        assert_int_equal(is_taken, cases[i].stream != 0);
-        if (is_taken) {
-            assert_int_equal(data.stream, cases[i].stream);
-            assert_int_equal(data.length, strlen(cases[i].text));
-            assert_memory_equal(data.text, cases[i].text, data.length);
-        }
-        guarded_free(&json);
-        /* No beginning of one is one. */
-        for (size_t length = 0; length < strlen(cases[i].json); length++) {
-            json = guarded_new(cases[i].json, length);
-            is_taken = sbi_process_data_read(json.bytes, json.length, &data);
-            assert_false(is_taken && cases[i].stream != 0);
-            guarded_free(&json);
-        }
-    }
-}
-
 static void escapes_in_base64_are_undone(void **state) {
     (void)state;
     struct read read;
@@ -303,40 +261,6 @@ static void escapes_in_base64_are_undone(void **state) {
     assert_string_equal(read.output.out.data, "\xff\xff\xff"
                                               "a");
     sbi_command_output_free(&read.output);
-}
-
-static void base64_there_and_back_is_the_same(void **state) {
-    (void)state;
-    unsigned char bytes[256], back[259];
-    char text[349];
-    for (size_t i = 0; i < sizeof bytes; i++) {
-        bytes[i] = (unsigned char)i;
-    }
-    for (size_t length = 0; length <= sizeof bytes; length++) {
-        struct guarded guarded = guarded_new(bytes, length);
-        size_t written = sbi_base64_encode(guarded.bytes, length, text);
-        guarded_free(&guarded);
-        assert_int_equal(written, sbi_base64_length(length));
-        assert_int_equal(strlen(text), written);
-        guarded = guarded_new(text, written);
-        assert_int_equal(sbi_base64_decode(guarded.bytes, written, back), length);
-        guarded_free(&guarded);
-        assert_memory_equal(back, bytes, length);
-    }
-}
-
-static void versions_are_compared_as_numbers(void **state) {
-    (void)state;
-    static const struct {
-        const char *version;
-        bool is_new;
-    } cases[] = {{"0.4.0", true},   {"0.10.0", true}, {"1.0", true},      {"v0.4.1", true},
-                 {"0.3.99", false}, {"0.4", false},   {"0.2", false},     {"", false},
-                 {"x", false},      {NULL, false},    {"0.4.0-rc1", true}};
-    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        struct sbi_address address = {.version = (char *)cases[i].version};
-        assert_int_equal(sbi_address_has_version(&address, 0, 4, 0), cases[i].is_new);
-    }
 }
 
 int main(void) {
@@ -349,10 +273,7 @@ int main(void) {
         cmocka_unit_test(a_message_over_the_bound_is_refused_before_it_comes),
         cmocka_unit_test(output_over_the_bound_is_cut_and_still_told),
         cmocka_unit_test(output_that_is_not_kept_takes_no_memory),
-        cmocka_unit_test(the_fast_reader_takes_data_and_nothing_else),
         cmocka_unit_test(escapes_in_base64_are_undone),
-        cmocka_unit_test(base64_there_and_back_is_the_same),
-        cmocka_unit_test(versions_are_compared_as_numbers),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -3,6 +3,7 @@
 #include "base64.h"
 #include "command_request.h"
 #include "rpc.h"
+#include "sandbox.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -66,18 +67,46 @@ static json_t *message_of(const sb_process *process, const char *name, json_t *v
     return message;
 }
 
-static json_t *input_of(const char *bytes, size_t length, bool to_terminal) {
-    char *text = malloc(sbi_base64_length(length) + 1);
-    if (text == NULL) {
+/* {"process": SELECTOR, "input": {"stdin": BASE64}} as text, the caller's to free; NULL without
+ * memory. */
+static char *input_text(const json_t *selector, const char *bytes, size_t length, bool to_terminal,
+                        size_t *text_length) {
+    struct sbi_buffer text;
+    sbi_buffer_init(&text, SIZE_MAX / 2);
+    char *process = json_dumps(selector, JSON_COMPACT);
+    if (process == NULL || sbi_buffer_append_string(&text, "{\"process\":") != SB_OK ||
+        sbi_buffer_append_string(&text, process) != SB_OK ||
+        sbi_buffer_append_string(&text, to_terminal ? ",\"input\":{\"pty\":\""
+                                                    : ",\"input\":{\"stdin\":\"") != SB_OK ||
+        sbi_buffer_reserve(&text, sbi_base64_length(length) + 3) != SB_OK) {
+        free(process);
+        sbi_buffer_free(&text);
         return NULL;
     }
-    size_t written = sbi_base64_encode(bytes, length, text);
-    json_t *input = json_pack("{s:s%}", to_terminal ? "pty" : "stdin", text, written);
-    free(text);
-    return input;
+    free(process);
+    text.length += sbi_base64_encode(bytes, length, text.data + text.length);
+    sbi_buffer_append_string(&text, "\"}}");
+    *text_length = text.length;
+    return sbi_buffer_take(&text);
 }
 
 static const struct sbi_op_kind send_kind = {.name = "send", .release = sbi_box_op_release};
+
+/* Takes the reference to selector. */
+static sb_op *start_send(sb_op *op, sb_box *box, json_t *selector, const char *bytes, size_t length,
+                         bool to_terminal, sb_error *err) {
+    size_t text_length = 0;
+    char *text = input_text(selector, bytes, length, to_terminal, &text_length);
+    json_decref(selector);
+    struct sbi_exchange *exchange = sbi_op_exchange(op, box->config, on_done, err);
+    if (exchange == NULL) {
+        free(text);
+        return sbi_send_or_drop(op, -1);
+    }
+    return sbi_send_or_drop(op, sbi_rpc_request_text(exchange, &box->address, NULL,
+                                                     "/process.Process/SendInput", text,
+                                                     text_length, err));
+}
 
 sb_op *sb_process_send(sb_box *box, const sb_process *process, const char *bytes, size_t length,
                        bool to_terminal, sb_error *err) {
@@ -89,9 +118,13 @@ sb_op *sb_process_send(sb_box *box, const sb_process *process, const char *bytes
         sbi_fail(err, SB_TOO_LARGE, "more than %u bytes at once", MAX_SEND);
         return NULL;
     }
-    json_t *input = input_of(bytes, length, to_terminal);
-    return call(box, &send_kind, "/process.Process/SendInput",
-                message_of(process, "input", input, err), err);
+    json_t *selector = sbi_process_selector(process, err);
+    sb_op *op = selector != NULL ? sbi_box_op(box, &send_kind, err) : NULL;
+    if (op == NULL || op->done) {
+        json_decref(selector);
+        return op;
+    }
+    return start_send(op, box, selector, bytes, length, to_terminal, err);
 }
 
 static const struct sbi_op_kind close_kind = {.name = "close stdin", .release = sbi_box_op_release};

@@ -36,17 +36,29 @@ int sbi_rpc_headers(struct sbi_exchange *exchange, const struct sbi_address *add
     return user == NULL ? 0 : add_user(exchange, user, err);
 }
 
+int sbi_rpc_request_text(struct sbi_exchange *exchange, const struct sbi_address *address,
+                         const char *user, const char *path, char *message, size_t length,
+                         sb_error *err) {
+    if (message == NULL) {
+        return sbi_no_memory(err);
+    }
+    if (sbi_exchange_to_sandbox(exchange, address, SBI_PORT_ENVD, "POST", path, err) != 0 ||
+        sbi_rpc_headers(exchange, address, user, err) != 0) {
+        free(message);
+        return -1;
+    }
+    return sbi_exchange_set_body(exchange, message, length, "application/json", err);
+}
+
 int sbi_rpc_request(struct sbi_exchange *exchange, const struct sbi_address *address,
                     const char *user, const char *path, json_t *message, sb_error *err) {
     if (message == NULL) {
         return sbi_fail(err, SB_INVALID, "a string that is not UTF-8");
     }
-    if (sbi_exchange_to_sandbox(exchange, address, SBI_PORT_ENVD, "POST", path, err) != 0 ||
-        sbi_rpc_headers(exchange, address, user, err) != 0) {
-        json_decref(message);
-        return -1;
-    }
-    return sbi_exchange_set_json(exchange, message, err);
+    char *text = json_dumps(message, JSON_COMPACT);
+    json_decref(message);
+    return sbi_rpc_request_text(exchange, address, user, path, text,
+                                text != NULL ? strlen(text) : 0, err);
 }
 
 sb_op *sbi_rpc_start(sb_op *op, sb_box *box, const char *user, const char *path, json_t *message,

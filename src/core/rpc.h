@@ -20,8 +20,14 @@ int sbi_rpc_headers(struct sbi_exchange *exchange, const struct sbi_address *add
 int sbi_rpc_request(struct sbi_exchange *exchange, const struct sbi_address *address,
                     const char *user, const char *path, json_t *message, sb_error *err);
 
-/* The same as op's exchange, on its way; `done` gets op. Returns op, or NULL with err (op is freed
- * then). Takes the reference to message. */
+/* The same with a message that is JSON text already, malloc()ed and taken over, of which jansson
+ * would make too many copies; NULL: there was no memory for it. */
+int sbi_rpc_request_text(struct sbi_exchange *exchange, const struct sbi_address *address,
+                         const char *user, const char *path, char *message, size_t length,
+                         sb_error *err);
+
+/* sbi_rpc_request() for op's exchange, on its way; `done` gets op. Returns op, or NULL with err (op
+ * is freed then). Takes the reference to message. */
 sb_op *sbi_rpc_start(sb_op *op, sb_box *box, const char *user, const char *path, json_t *message,
                      void (*done)(void *op, struct sbi_exchange *exchange), sb_error *err);
 
