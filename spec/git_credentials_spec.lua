@@ -4,8 +4,9 @@ local sandbox = require "spec.support.sandbox"
 
 local fails = repository.fails
 
-local USER, PASSWORD = "ann", "hush: p@ss/w%rd+ä'\"$(id) \\"
-local ENCODED = "hush%3A%20p%40ss%2Fw%25rd%2B%C3%A4%27%22%24%28id%29%20%5C"
+local USER, PASSWORD = "ann", "Hush: p@ss/w%rd+ä'\"$(id) \\"
+local ENCODED = "Hush%3A%20p%40ss%2Fw%25rd%2B%C3%A4%27%22%24%28id%29%20%5C"
+local ENCODED_LOW = ENCODED:gsub("%%..", string.lower)
 local RIGHT = { username = USER, password = PASSWORD }
 
 -- Looks for texts (standard input, each ended by NUL) in files, and in what the processes show.
@@ -65,7 +66,7 @@ describe("git with a password", function()
   --- Expects the password nowhere in the sandbox's files and processes, nor in what was returned.
   local function assert_hidden()
     local both = base64(USER .. ":" .. PASSWORD)
-    local texts = { PASSWORD, ENCODED, both }
+    local texts = { PASSWORD, ENCODED, ENCODED_LOW, both }
     assert.equal("", at:run({ "python3", "-c", SEARCH }, table.concat(texts, "\0") .. "\0"))
     local all = table.concat(returned, "\n")
     for _, text in ipairs(texts) do assert.is_nil(all:find(text, 1, true)) end

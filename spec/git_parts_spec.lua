@@ -127,8 +127,8 @@ describe("credentials for git", function()
   it("are taken out of texts, however they are written", function()
     local secret = credentials.take("clone", { origin = "http://h" },
       { username = "me", password = "p%a.s+s/é" })
-    local text = "plain p%a.s+s/é, encoded p%25a.s%2Bs%2F%C3%A9, header " .. base64 "me:p%a.s+s/é"
-    assert.equal("plain ***, encoded ***, header ***", credentials.redact(text, secret))
+    local text = "p%a.s+s/é, p%25a.s%2Bs%2F%C3%A9, p%25a.s%2bs%2f%c3%a9, " .. base64 "me:p%a.s+s/é"
+    assert.equal("***, ***, ***, ***", credentials.redact(text, secret))
     assert.equal("at 'https://***@h/a', ssh://git@h",
       credentials.redact("at 'https://x:y@h/a', ssh://git@h", nil))
     local token = credentials.take("clone", { origin = "http://h", username = "token42" }, {})

@@ -19,15 +19,15 @@ local function base64(bytes)
   return table.concat(out)
 end
 
-local function percent(text)
-  return (text:gsub("[^%w._~-]", function(char) return ("%%%02X"):format(char:byte()) end))
+local function percent(text, form)
+  return (text:gsub("[^%w._~-]", function(char) return form:format(char:byte()) end))
 end
 
 --- What must not be seen: the password, and how it may be written. A user without one is a token.
 local function secrets_of(username, password)
   local secret = password ~= "" and password or username
   local both = base64(username .. ":" .. password)
-  local list = { both, percent(secret), percent(secret):lower(), secret }
+  local list = { both, percent(secret, "%%%02X"), percent(secret, "%%%02x"), secret }
   table.sort(list, function(a, b) return #a > #b end)
   return list
 end
