@@ -3,7 +3,7 @@
  * RemoveWatcher.
  *
  * One that is not asked is held back when it has EVENTS_MAX bytes of events; when the kernel cannot
- * keep the changes of that time either, the next question is answered with that error.
+ * keep the changes of that time either, the question after that is answered with that error.
  */
 #include "filesystem_service.h"
 
@@ -181,7 +181,8 @@ void filesystem_get_watcher_events(struct agent *agent, http_request *request) {
     struct watcher *watcher = named_watcher(agent, request);
     if (!watcher)
         return;
-    if (watcher->fault_code) {
+    /* What was seen before its end comes first. */
+    if (watcher->fault_code && watcher->length == 0) {
         connect_reply_error(request, watcher->fault_code, watcher->fault);
         return;
     }
@@ -200,7 +201,8 @@ void filesystem_get_watcher_events(struct agent *agent, http_request *request) {
     free(watcher->events);
     watcher->events = NULL;
     watcher->length = watcher->capacity = 0;
-    watch_resume(watcher->watch);
+    if (watcher->watch)
+        watch_resume(watcher->watch);
 }
 
 void filesystem_remove_watcher(struct agent *agent, http_request *request) {
