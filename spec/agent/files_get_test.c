@@ -167,7 +167,7 @@ static void packs_when_asked(void **state) {
     memset(bytes + 1000000, 'z', 3000000); /* packs very well */
     bytes[size] = '\0';
     write_file("text", bytes);
-    struct answer answer = download("/files?path=text", "Accept-Encoding: br, gzip;q=0.5\r\n");
+    struct answer answer = download("/files?path=text", "Accept-Encoding: br;q=0.5, gzip\r\n");
     assert_int_equal(answer.status, 200);
     assert_true(head_has(&answer, "Content-Encoding: gzip"));
     assert_true(answer.length < size / 2);

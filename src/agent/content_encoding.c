@@ -67,16 +67,16 @@ bool content_encoding_accepts_identity(const char *accept) {
 
 content_encoding content_encoding_choose(const char *accept) {
     bool identity = content_encoding_accepts_identity(accept);
-    content_encoding best = identity ? CONTENT_IDENTITY : CONTENT_UNKNOWN;
     coding named;
-    int weight, best_weight = 0;
+    int weight, gzip = 0, others = 0;
     while (accept && next_element(&accept, &named, &weight)) {
-        if (weight <= best_weight || named == OTHER)
-            continue;
-        best_weight = weight;
-        best = named == GZIP || !identity ? CONTENT_GZIP : CONTENT_IDENTITY;
+        int *best = named == GZIP || (named == ANY && !identity) ? &gzip : &others;
+        if (weight > *best)
+            *best = weight;
     }
-    return best;
+    if (gzip > 0 && (gzip > others || !identity))
+        return CONTENT_GZIP;
+    return identity ? CONTENT_IDENTITY : CONTENT_UNKNOWN;
 }
 
 content_encoding content_encoding_parse(const char *value) {

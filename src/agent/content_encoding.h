@@ -8,8 +8,10 @@
 
 typedef enum content_encoding { CONTENT_IDENTITY, CONTENT_GZIP, CONTENT_UNKNOWN } content_encoding;
 
-/* The encoding to answer with: of those that the client names the one it likes best, and of two it
- * likes as well the first. CONTENT_UNKNOWN: none will do. accept: or NULL. */
+/* The encoding to answer with. It is gzip for a client that likes it better than all else it names,
+ * as one does that names nothing else; HTTP clients that only list what they can decode ("gzip,
+ * deflate, br") get the bytes as they are, since packing a file takes longer than a local
+ * connection does to carry it. CONTENT_UNKNOWN: none will do. accept: or NULL. */
 content_encoding content_encoding_choose(const char *accept);
 /* Whether the bytes may be sent as they are. */
 bool content_encoding_accepts_identity(const char *accept);
