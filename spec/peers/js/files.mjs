@@ -71,7 +71,7 @@ await inSandbox('files', async (box) => {
   assert.deepEqual(await files.write([]), [])
 
   // Names of all kinds.
-  for (const name of ['two words', "it's", '"quoted"', 'new\nline', 'tab\t', 'grüße 🌍', '-rf', '%41+&?#', '\\', '*', '..x', 'a;b']) {
+  for (const name of ['two words', "it's", '"quoted"', 'new\nline', 'tab\t', 'grüße 🌍', '-rf', '%41+&?#', 'back\\slash', '*', '..x', 'a;b']) {
     for (const options of [{}, { useOctetStream: true }]) {
       const path = `names/${name}/${name}`
       assert.equal((await files.write(path, name, options)).path, `/home/user/${path}`)
