@@ -9,6 +9,7 @@
 #include <archive_entry.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <locale.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -21,6 +22,7 @@ struct sb_pack {
     struct walk *walk;
     struct archive *archive;
     struct archive_entry *entry;
+    locale_t utf8;
     /* The file that is being packed: */
     int file; /* -1: none */
     int64_t left;
@@ -53,12 +55,17 @@ static la_ssize_t on_write(struct archive *archive, void *user, const void *byte
 static int open_archive(sb_pack *pack, sb_error *err) {
     pack->archive = archive_write_new();
     pack->entry = archive_entry_new();
-    if (pack->archive == NULL || pack->entry == NULL) {
+    /* The format has names in UTF-8. libarchive writes those that are in the locale's characters as
+     * they are, and marks others as bytes, of which some programs complain: so the locale is one of
+     * UTF-8, whatever the host's is. */
+    pack->utf8 = newlocale(LC_CTYPE_MASK, "C.UTF-8", (locale_t)0);
+    if (pack->utf8 == (locale_t)0) {
+        pack->utf8 = newlocale(LC_CTYPE_MASK, "C", (locale_t)0);
+    }
+    if (pack->archive == NULL || pack->entry == NULL || pack->utf8 == (locale_t)0) {
         return archive_fail(err, SB_SYSTEM, "out of memory");
     }
-    /* Names are bytes: whatever the host's locale is, none is translated. */
     if (archive_write_set_format_pax(pack->archive) != ARCHIVE_OK ||
-        archive_write_set_options(pack->archive, "hdrcharset=BINARY") != ARCHIVE_OK ||
         archive_write_add_filter_none(pack->archive) != ARCHIVE_OK ||
         archive_write_set_bytes_per_block(pack->archive, 0) != ARCHIVE_OK ||
         archive_write_open2(pack->archive, pack, NULL, on_write, NULL, NULL) != ARCHIVE_OK) {
@@ -96,7 +103,7 @@ static int write_header(sb_pack *pack, const struct stat *status, const char *pa
     if (target != NULL) {
         archive_entry_copy_symlink(entry, target);
     }
-    /* A warning is about names that could not be translated: they are as they should be. */
+    /* A warning is about names that are no UTF-8: they are written as they are. */
     return archive_write_header(pack->archive, entry) >= ARCHIVE_WARN
                ? 0
                : archive_fail_format(err, pack->archive);
@@ -227,6 +234,14 @@ static int add_piece(sb_pack *pack, sb_error *err) {
     return 0;
 }
 
+/* Packs the next thing, or the next piece of a file. */
+static int go_on(sb_pack *pack, sb_error *err) {
+    locale_t hosts = uselocale(pack->utf8);
+    int status = pack->file >= 0 ? add_piece(pack, err) : add_next(pack, err);
+    uselocale(hosts);
+    return status;
+}
+
 int64_t sb_pack_read(sb_pack *pack, char *bytes, size_t size, sb_error *err) {
     size_t done = 0;
     while (done < size) {
@@ -236,7 +251,7 @@ int64_t sb_pack_read(sb_pack *pack, char *bytes, size_t size, sb_error *err) {
             if (pack->is_closed || pack->failure.code != SB_OK) {
                 break;
             }
-            if ((pack->file >= 0 ? add_piece : add_next)(pack, &pack->failure) != 0) {
+            if (go_on(pack, &pack->failure) != 0) {
                 break;
             }
             continue;
@@ -265,6 +280,9 @@ void sb_pack_free(sb_pack *pack) {
         archive_write_free(pack->archive);
     }
     archive_entry_free(pack->entry);
+    if (pack->utf8 != (locale_t)0) {
+        freelocale(pack->utf8);
+    }
     walk_free(pack->walk);
     if (pack->file >= 0) {
         close(pack->file);
