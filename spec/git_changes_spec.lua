@@ -64,6 +64,16 @@ describe("git's working tree", function()
       assert.same(expected, at:files())
     end)
 
+    it("may be no UTF-8 at all, nor need a message be", function()
+      at.box:step("open(b'/home/user/" .. at.path .. "/\\xff\\xfe', 'w').close()")
+      local name = assert(git:status(at.path)).files[1].path
+      assert.equal("\255\254", name)
+      assert(git:add(at.path, { name }))
+      assert.same({ [name] = "A. added" }, at:files())
+      assert(git:commit(at.path, "Latin-1: \228"))
+      assert.matches("^Latin%-1: ", assert(git:log(at.path))[1].message)
+    end)
+
     it("that does not exist is said to be missing", function()
       fails("not_found", "git add: pathspec 'nothing' did not match", git:add(at.path, { "nothing" }))
       fails("not_found", "nothing", git:restore(at.path, { "nothing" }))

@@ -164,6 +164,8 @@ describe("a failure of git", function()
       ["error: unable to write file x: No space left on device"] = "no_space",
       ["fatal: Unable to create '/r/.git/index.lock': File exists."] = "conflict",
       ["remote: already exists\n ! [remote rejected] a -> a (pre-receive hook declined)"] = "permission",
+      ["fatal: cannot change to 'x': Not a directory"] = "not_directory",
+      ["fatal: cannot mkdir x: File exists"] = "exists",
       ["fatal: a branch named 'x' already exists"] = "exists",
       ["strange"] = "invalid",
       [""] = "invalid",

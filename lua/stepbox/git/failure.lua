@@ -28,7 +28,8 @@ local MEANINGS = {
     "resolve your current index first", "could not apply", "unrelated histories",
     "unable to create : file exists", "cannot lock ref", "you have not concluded your merge",
     "not uptodate", "[remote rejected]" },
-  { "exists", "already exists" },
+  { "exists", "already exists", "file exists" },
+  { "not_directory", "not a directory" },
   { "not_found",
     "not a git repository", "does not appear to be a git repository", "not found", "no such",
     "does not exist", "did not match", "couldn't find remote ref", "does not match any", "unknown revision",
@@ -64,7 +65,8 @@ end
 
 local function is_telling(line)
   return line:find "^fatal: " or line:find "^error: " or line:find "^CONFLICT" or line:find "rejected%]"
-    or line:find "^remote: "
+    or line:find "^remote: " or line:find "^ssh: " or line:find "^ERROR: " or line:find "errno="
+    or line:find "Permission denied" or line:find "Host key verification"
 end
 
 --- Git's own words on one line.

@@ -8,9 +8,11 @@ local url = require "stepbox.git.url"
 local Git = {}
 Git.__index = Git
 
--- Longer lists of paths, in bytes, go to git's standard input: one word of a command may have 128 KiB, all of
--- them 2 MiB.
+-- Longer texts, in bytes, go to git's standard input: one word of a command may have 128 KiB, all of them
+-- 2 MiB.
 local LONGEST = 65536
+
+local utf8 = rawget(_G, "utf8")
 
 -- What a caller's own `envs` may change. No question is asked, since nobody is there to answer.
 local DEFAULTS = { GIT_ASKPASS = "", GIT_EDITOR = ":", GIT_MERGE_AUTOEDIT = "no", GCM_INTERACTIVE = "never" }
@@ -41,12 +43,17 @@ local function locate(path)
   return path
 end
 
---- Adds paths to arguments, or to what git reads when they are many.
+--- Whether a text can be an argument: those are UTF-8, and not too long. Lua 5.1 and 5.2 can tell ASCII only.
+local function fits(text)
+  if #text > LONGEST then return false end
+  if utf8 then return utf8.len(text) ~= nil end
+  return not text:find "[\128-\255]"
+end
+
+--- Adds paths to arguments, or to what git reads.
 ---@return string|nil stdin
 local function add_paths(arguments, paths)
-  local size = 0
-  for _, path in ipairs(paths) do size = size + #path + 1 end
-  if size <= LONGEST then
+  if fits(table.concat(paths, " ")) then
     arguments[#arguments + 1] = "--"
     for _, path in ipairs(paths) do arguments[#arguments + 1] = path end
     return nil
@@ -120,6 +127,7 @@ return {
   Git = Git,
   add_paths = add_paths,
   box_of = box_of,
+  fits = fits,
   locate = locate,
   records = records,
   run = run,

@@ -29,9 +29,12 @@ local RESTORE_OPTIONS = rules.with {
 local LOG_OPTIONS = rules.with { max_count = check.count, target = rules.revision }
 local PLAIN_OPTIONS = rules.with()
 
--- Of a commit's message, in bytes; a longer one is no argument any more.
-local LONGEST_ARGUMENT = 65536
-
+--- What every call of `box.git` takes. A repository's path is absolute, or relative to the home directory.
+--- A git that fails gives its own words as message, the command's result as fourth value, and a code:
+--- "not_found" (a repository, branch, remote or file), "exists", "conflict" (with changes that are not
+--- committed, with what others have pushed, of a merge), "unchanged" (there is nothing to commit),
+--- "unauthorized", "unavailable" (no way to the server), "permission", "unsupported" (no git in the sandbox,
+--- or one that is too old), and "invalid" for all the rest.
 ---@class stepbox.GitOptions
 ---@field user? string default the sandbox's own user
 ---@field envs? table<string, string> variables for git and what it starts
@@ -128,7 +131,7 @@ function Git:commit(path, message, options)
   options = check.options("commit", options, COMMIT_OPTIONS)
   local arguments, more = { "commit", "--cleanup=whitespace" }, { envs = identity(options) }
   if options.allow_empty then arguments[#arguments + 1] = "--allow-empty" end
-  if #message <= LONGEST_ARGUMENT then
+  if git.fits(message) then
     arguments[#arguments + 1] = "--message=" .. message
   else
     arguments[#arguments + 1] = "--file=-"
