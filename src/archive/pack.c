@@ -30,13 +30,18 @@ struct sb_pack {
     /* What libarchive has written and nobody has read yet: */
     char *out;
     size_t out_begin, out_end, out_room;
-    bool is_closed; /* the archive is whole */
+    bool is_closed;    /* the archive is whole */
+    bool is_abandoned; /* nothing is to be written any more */
     sb_error failure;
     char piece[PIECE];
 };
 
 static la_ssize_t on_write(struct archive *archive, void *user, const void *bytes, size_t length) {
     sb_pack *pack = user;
+    if (pack->is_abandoned) {
+        archive_set_error(archive, ECANCELED, "abandoned");
+        return -1;
+    }
     if (pack->out_end + length > pack->out_room) {
         size_t room = (pack->out_end + length) * 2;
         char *out = realloc(pack->out, room);
@@ -275,8 +280,8 @@ void sb_pack_free(sb_pack *pack) {
         return;
     }
     if (pack->archive != NULL) {
-        /* It would pad what is unfinished: a file's rest, at once. */
-        archive_write_fail(pack->archive);
+        /* This closes the archive, and would fill up what is left of a file. */
+        pack->is_abandoned = true;
         archive_write_free(pack->archive);
     }
     archive_entry_free(pack->entry);

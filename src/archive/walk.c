@@ -77,7 +77,9 @@ static int read_names(struct level *level, int fd) {
         number = errno;
     }
     closedir(directory);
-    qsort(level->names, level->count, sizeof *level->names, by_bytes);
+    if (level->count > 0) {
+        qsort(level->names, level->count, sizeof *level->names, by_bytes);
+    }
     return number;
 }
 
