@@ -14,9 +14,9 @@ static enum sbi_far_result of_socket(ssize_t count, size_t *moved) {
     return errno == EAGAIN || errno == EINTR ? SBI_FAR_AGAIN : SBI_FAR_BROKEN;
 }
 
-static enum sbi_far_result of_curl(CURLcode result, size_t moved) {
+static enum sbi_far_result of_curl(CURLcode result, const size_t *moved) {
     if (result == CURLE_OK) {
-        return moved > 0 ? SBI_FAR_DONE : SBI_FAR_END;
+        return *moved > 0 ? SBI_FAR_DONE : SBI_FAR_END;
     }
     return result == CURLE_AGAIN ? SBI_FAR_AGAIN : SBI_FAR_BROKEN;
 }
@@ -27,7 +27,7 @@ enum sbi_far_result sbi_far_receive(struct sbi_far *far, char *bytes, size_t len
     if (far->easy == NULL) {
         return of_socket(recv(far->fd, bytes, length, MSG_DONTWAIT), moved);
     }
-    return of_curl(curl_easy_recv(far->easy, bytes, length, moved), *moved);
+    return of_curl(curl_easy_recv(far->easy, bytes, length, moved), moved);
 }
 
 enum sbi_far_result sbi_far_send(struct sbi_far *far, const char *bytes, size_t length,
@@ -37,7 +37,7 @@ enum sbi_far_result sbi_far_send(struct sbi_far *far, const char *bytes, size_t 
     if (far->easy == NULL) {
         result = of_socket(send(far->fd, bytes, length, MSG_DONTWAIT | MSG_NOSIGNAL), moved);
     } else {
-        result = of_curl(curl_easy_send(far->easy, bytes, length, moved), *moved);
+        result = of_curl(curl_easy_send(far->easy, bytes, length, moved), moved);
     }
     return result == SBI_FAR_END ? SBI_FAR_AGAIN : result;
 }

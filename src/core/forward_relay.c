@@ -17,7 +17,7 @@ static void prepend(struct sbi_relay_flow *flow, char *bytes, size_t length) {
     free(flow->bytes);
     flow->bytes = bytes;
     flow->start = 0;
-    flow->end = length;
+    flow->end = flow->capacity = length;
 }
 
 void sbi_relay_prepend_up(struct sbi_relay *relay, char *bytes, size_t length) {
@@ -31,13 +31,15 @@ void sbi_relay_prepend_down(struct sbi_relay *relay, char *bytes, size_t length)
 static void drop_buffer(struct sbi_relay_flow *flow) {
     free(flow->bytes);
     flow->bytes = NULL;
-    flow->start = flow->end = 0;
+    flow->start = flow->end = flow->capacity = 0;
 }
 
-/* Room for the next bytes; false without memory. */
+/* Room for the next bytes, when there are none; false without memory. */
 static bool make_room(struct sbi_relay_flow *flow) {
-    if (flow->bytes == NULL) {
+    if (flow->capacity < BUFFER_SIZE) {
+        drop_buffer(flow);
         flow->bytes = malloc(BUFFER_SIZE);
+        flow->capacity = flow->bytes != NULL ? BUFFER_SIZE : 0;
     }
     return flow->bytes != NULL;
 }

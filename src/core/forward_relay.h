@@ -11,7 +11,7 @@
 /* One direction. */
 struct sbi_relay_flow {
     char *bytes; /* that have been read and not yet sent: [start, end). NULL when there are none */
-    size_t start, end;
+    size_t start, end, capacity;
     bool ended;     /* the source has sent everything */
     bool delivered; /* and so it was told to the destination */
     bool dropped;   /* the destination takes nothing any more: read and forget */
