@@ -11,16 +11,20 @@ describe("a watch", function()
   before_each(function() assert(box.commands:run "mkdir -p watched/sub other") end)
   after_each(function() assert(box.commands:run "rm -rf watched other") end)
 
-  --- Takes events until one is like that; fails after three seconds.
+  local seen
+  before_each(function() seen = {} end)
+
+  --- The event that is like that, of all that were seen in this test; fails after three seconds.
   local function expect(watch, change, name)
-    local seen = {}
     local found = sandbox.eventually(3, function()
-      for _, event in ipairs(assert(watch:poll())) do
-        seen[#seen + 1] = event.change .. " " .. event.name
+      for _, event in ipairs(assert(watch:poll())) do seen[#seen + 1] = event end
+      for _, event in ipairs(seen) do
         if event.change == change and event.name == name then return event end
       end
     end)
-    return assert(found, ("no %s %s among: %s"):format(change, name, table.concat(seen, ", ")))
+    local words = {}
+    for i, event in ipairs(seen) do words[i] = event.change .. " " .. event.name end
+    return assert(found, ("no %s %s among: %s"):format(change, name, table.concat(words, ", ")))
   end
 
   it("tells what happens in the directory", function()

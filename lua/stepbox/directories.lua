@@ -15,9 +15,11 @@ local function archive() return require "stepbox.archive" end
 
 --- What an end of tar that is no success means.
 local function explain(what, result)
-  local said = result.stderr:match "^%s*(.-)%s*$"
+  local said = result.stderr:gsub("[^\n]*unknown extended header keyword[^\n]*\n", "")
+  said = said:match "^%s*(.-)%s*$"
   local code = "system"
-  if said:find("No space left", 1, true) or said:find("Disk quota exceeded", 1, true) then
+  if said:find("No space left", 1, true) or said:find("Disk quota exceeded", 1, true)
+    or said:find("Wrote only", 1, true) then
     code = "no_space"
   elseif said:find("Permission denied", 1, true) or said:find("Read-only file system", 1, true) then
     code = "permission"

@@ -59,13 +59,13 @@ end
 ---@class stepbox.Entry
 ---@field name string
 ---@field path string
----@field type "file"|"directory"|"symlink"|"other"
+---@field type "file"|"directory"|"symlink"|"other" of a symbolic link its target's, if that is there
 ---@field size integer bytes
 ---@field mode integer permission bits
 ---@field permissions string "-rw-r--r--"
 ---@field owner string
 ---@field group string
----@field symlink_target? string
+---@field symlink_target? string only of symbolic links
 ---@field modified_at integer Unix seconds
 ---@field modified_ns integer nanoseconds beyond
 ---@field metadata table<string, string> the user's own

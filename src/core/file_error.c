@@ -15,9 +15,11 @@ void sbi_file_refine(sb_error *error) {
     static const struct {
         const char *text;
         sb_code code;
-    } texts[] = {{"cyclic symlink", SB_BAD_PATH},         {"path is a file", SB_NOT_DIRECTORY},
-                 {"not enough space", SB_NO_SPACE},       {"not enough inodes", SB_NO_SPACE},
-                 {"not a regular file", SB_IS_DIRECTORY}, {"too long", SB_BAD_PATH}};
+    } texts[] = {
+        {"cyclic symlink", SB_BAD_PATH},         {"path is a file", SB_NOT_DIRECTORY},
+        {"not enough space", SB_NO_SPACE},       {"not enough inodes", SB_NO_SPACE},
+        {"not a regular file", SB_IS_DIRECTORY}, {"too long", SB_BAD_PATH},
+        {"user-specific home", SB_BAD_PATH},     {"home directories of other users", SB_BAD_PATH}};
     if (error->code != SB_INVALID && error->code != SB_UNAVAILABLE) {
         return;
     }
