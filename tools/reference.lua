@@ -4,7 +4,9 @@
 
 local FILES = {
   "lua/stepbox/init.lua", "lua/stepbox/client.lua", "lua/stepbox/box.lua", "lua/stepbox/result.lua",
-  "lua/stepbox/task.lua", "lua/stepbox/git/status.lua", "lua/stepbox/git/work.lua",
+  "lua/stepbox/task.lua", "lua/stepbox/commands.lua", "lua/stepbox/process.lua", "lua/stepbox/pty.lua",
+  "lua/stepbox/files.lua", "lua/stepbox/watch.lua", "lua/stepbox/ports.lua",
+  "lua/stepbox/git/status.lua", "lua/stepbox/git/work.lua",
   "lua/stepbox/git/branches.lua", "lua/stepbox/git/remotes.lua", "lua/stepbox/git/transfer.lua",
   "lua/stepbox/git/config.lua",
 }
@@ -13,7 +15,8 @@ local FILES = {
 local EXPORTED = { client = "stepbox.client", spawn = "stepbox.spawn", run = "stepbox.run" }
 -- Tables whose functions are public, and how a user writes them.
 local OWNERS = { stepbox = "stepbox", Box = "box", Client = "client", Task = "task", host = "stepbox.loop",
-  Result = "result", Git = "box.git" }
+  Result = "result", Git = "box.git", Commands = "box.commands", Command = "command", Pty = "box.pty",
+  Terminal = "terminal", Files = "box.files", Watch = "watch", Forward = "forward" }
 
 local problems = {}
 
