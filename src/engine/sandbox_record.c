@@ -8,7 +8,7 @@
 #include "rfc3339.h"
 
 /* The version of E2B's envd whose interface the agent has. */
-#define ENVD_VERSION "0.1.3"
+#define ENVD_VERSION "0.6.4"
 #define CLIENT_ID "local"
 
 void host_facts_read(struct host_facts *facts, const char *domain) {
