@@ -92,6 +92,7 @@ describe("git in a sandbox", function()
   describe("a commit", function()
     it("has its message as it was given, and its author", function()
       local messages = { "it's \"quoted\" `id` $(id) $HOME \\ %s", "-m", "--amend", "# no comment", "Grüße 💣",
+        "see http://me:word@host.example/",
         "first line\n\nthen more\n# kept\n\n  indented", ("long "):rep(40000) .. "end" }
       for i, message in ipairs(messages) do
         at:write("file", tostring(i))

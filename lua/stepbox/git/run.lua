@@ -69,7 +69,7 @@ end
 ---@param arguments string[] the command and what follows
 ---@param options table the caller's: user, envs, timeout
 ---@param more? table {credentials, envs, stdin, start = the directory to start from}
----@return stepbox.CommandResult|nil result of a git that exited with 0
+---@return stepbox.CommandResult|nil result of a git that exited with 0; not for callers to see
 ---@return string? message
 ---@return string? code
 ---@return stepbox.CommandResult? result of one that did not
@@ -91,16 +91,15 @@ local function run(self, path, arguments, options, more)
     stdin = more.stdin,
     envs = merge(DEFAULTS, options.envs or {}, FIXED, more.envs or {}, secret_envs),
   })
-  for _, output in pairs { result or false, partial or false } do
-    if output then
-      output.stdout = credentials.redact(output.stdout, more.credentials)
-      output.stderr = credentials.redact(output.stderr, more.credentials)
-    end
+  if result and result.ok and not result.stdout_truncated then return result end
+  local output = result or partial
+  if output then
+    output.stdout = credentials.redact(output.stdout, more.credentials)
+    output.stderr = credentials.redact(output.stderr, more.credentials)
   end
   if not result then return failure.of_call(name, more.credentials, message, code, partial) end
-  if result.exit_code ~= 0 then return failure.of_result(name, result) end
-  if result.stdout_truncated then return nil, name .. ": it gave too much output", "too_large", result end
-  return result
+  if result.ok then return nil, name .. ": it gave too much output", "too_large", result end
+  return failure.of_result(name, result)
 end
 
 --- The same, for commands whose success is all that they tell.
