@@ -1,30 +1,54 @@
+local engine = require "spec.support.engine"
 local sandbox = require "spec.support.sandbox"
 
-describe("the official JavaScript SDK, unchanged,", function()
-  it("works with stepboxd --listen", function()
-    local modules = sandbox.build .. "/peers/js/node_modules"
-    if not os.rename(modules, modules) then
-      pending("the SDK is not installed: " .. sandbox.read(sandbox.build .. "/peers/js/reason"))
-      return
-    end
-    os.execute(("cp spec/peers/js/*.mjs %s/peers/js/"):format(sandbox.build))
-    local key, log = "e2b_0123456789abcdef", os.tmpname()
-    local pid = sandbox.background(("STEPBOX_API_KEY=%s exec %s/bin/stepboxd --listen 127.0.0.1:0"):format(
-      key, sandbox.build), log)
-    finally(function()
-      os.execute("kill " .. pid)
-      os.remove(log)
+local key = "e2b_0123456789abcdef"
+
+-- Each session is a program that says "TOPIC: the official SDK is content". Node.js looks for packages beside
+-- the program, so that the JavaScript ones are copied there.
+local sdks = {
+  {
+    name = "JavaScript",
+    folder = sandbox.build .. "/peers/js",
+    mark = "node_modules",
+    command = "cp %s/spec/peers/js/*.mjs . && exec node %s.mjs",
+    topics = { "steps", "commands", "terminals", "files", "watching", "git", "ports" },
+  },
+  {
+    name = "Python",
+    folder = sandbox.build .. "/peers/python",
+    mark = "requirements.txt",
+    command = "PYTHONDONTWRITEBYTECODE=1 exec venv/bin/python %s/spec/peers/python/%s.py",
+    topics = { "steps", "commands", "terminals", "files", "watching", "git", "async_session" },
+  },
+}
+
+for _, sdk in ipairs(sdks) do
+  describe("the official " .. sdk.name .. " SDK, unchanged, with stepboxd --listen,", function()
+    local daemon
+
+    setup(function()
+      daemon = engine.start {
+        socket = false, arguments = "--listen 127.0.0.1:0", environment = "STEPBOX_API_KEY=" .. key,
+      }
     end)
-    local port
-    assert(sandbox.eventually(5, function()
-      port = sandbox.read(log):match "127%.0%.0%.1:(%d+)"
-      return port
-    end), "stepboxd did not say where it listens")
-    local url = "http://127.0.0.1:" .. port
-    local output, status = sandbox.sh(
-      ("cd %s/peers/js && E2B_API_KEY=%s E2B_API_URL=%s E2B_SANDBOX_URL=%s node session.mjs"):format(
-        sandbox.build, key, url, url))
-    assert.equal(0, status, output)
-    assert.matches("the official SDK is content", output, 1, true)
+
+    teardown(function() daemon:stop() end)
+
+    for _, topic in ipairs(sdk.topics) do
+      it("is content: " .. topic, function()
+        local mark = sdk.folder .. "/" .. sdk.mark
+        if not os.rename(mark, mark) then
+          pending("the SDK is not installed: " .. sandbox.read(sdk.folder .. "/reason"))
+          return
+        end
+        local url = "http://127.0.0.1:" .. daemon.port
+        local program = sdk.command:format(sandbox.root, topic)
+        local output, status = sandbox.sh(
+          ("export E2B_API_KEY=%s E2B_API_URL=%s E2B_SANDBOX_URL=%s; cd %s && timeout -k 5 60 sh -c '%s'")
+            :format(key, url, url, sdk.folder, program))
+        assert.equal(0, status, output)
+        assert.matches(topic .. ": the official SDK is content", output, 1, true)
+      end)
+    end
   end)
-end)
+end

@@ -71,7 +71,8 @@ await inSandbox('files', async (box) => {
   assert.deepEqual(await files.write([]), [])
 
   // Names of all kinds.
-  for (const name of ['two words', "it's", '"quoted"', 'new\nline', 'tab\t', 'grüße 🌍', '-rf', '%41+&?#', 'back\\slash', '*', '..x', 'a;b']) {
+  const names = ['two words', "it's", '"quoted"', 'new\nline', 'tab\t', 'grüße 🌍', '-rf', '%41+&?#', 'back\\slash', '*', 'a;b']
+  for (const name of names) {
     for (const options of [{}, { useOctetStream: true }]) {
       const path = `names/${name}/${name}`
       assert.equal((await files.write(path, name, options)).path, `/home/user/${path}`)
@@ -87,8 +88,8 @@ await inSandbox('files', async (box) => {
   }
   assert.deepEqual(await files.list('names'), [])
 
-  // 20 MB, whole and in pieces.
-  const big = randomBytes(20_000_000)
+  // 5 MB, whole and in pieces.
+  const big = randomBytes(5_000_000)
   await files.write('big', new Blob([big]))
   assert.equal((await commands.run('sha256sum < big')).stdout, `${sha256(big)}  -\n`)
   const source = new ReadableStream({

@@ -78,8 +78,8 @@ with in_sandbox("files") as box:
             files.remove(f"names/{name}")
     assert files.list("names") == []
 
-    # 20 MB, whole and in pieces.
-    big = os.urandom(20_000_000)
+    # 5 MB, whole and in pieces.
+    big = os.urandom(5_000_000)
     files.write("big", big)
     assert commands.run("sha256sum < big").stdout == f"{sha256(big)}  -\n"
     files.write("streamed", (big[at:at + 1_000_000] for at in range(0, len(big), 1_000_000)))
