@@ -63,8 +63,7 @@ static void the_local_engine_sees_to_its_commands_itself(void **state) {
     }
     /* The connection was closed, which is what ends it. */
     assert_int_equal(server_hung_up(c->server), 1);
-    sb_loop_step(c->loop, 0.05, NULL);
-    assert_int_equal(server_count(c->server, SIGNAL), 0);
+    assert_false(server_gets(c, SIGNAL));
 }
 
 static void a_detached_command_is_left_alone(void **state) {
@@ -74,8 +73,7 @@ static void a_detached_command_is_left_alone(void **state) {
     sb_op *op = sb_command(c->box, "x", &options, &c->error);
     wait_for_pid(c, op);
     sb_op_free(op);
-    sb_loop_step(c->loop, 0.05, NULL);
-    assert_int_equal(server_count(c->server, SIGNAL), 0);
+    assert_false(server_gets(c, SIGNAL));
 }
 
 static void a_command_whose_answer_is_rubbish_is_killed(void **state) {
@@ -119,8 +117,7 @@ static void following_a_process_leaves_it_alone(void **state) {
     assert_int_equal(sb_op_pid(op), 7);
     sb_op_free(op);
     assert_int_equal(server_count(c->server, "{\"process\":{\"tag\":\"a\\\"b\"}}"), 1);
-    sb_loop_step(c->loop, 0.05, NULL);
-    assert_int_equal(server_count(c->server, SIGNAL), 0);
+    assert_false(server_gets(c, SIGNAL));
     assert_int_equal(server_count(c->server, "Connect-Timeout-Ms"), 0);
     assert_int_equal(server_count(c->server, "Stepbox-Bound"), 0);
 }
