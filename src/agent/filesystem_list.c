@@ -1,6 +1,5 @@
 /*
- * filesystem_list.c - what is in a directory, and below it, in the order of Go's filepath.WalkDir:
- * sorted by bytes, a directory before what it contains. Links are not followed.
+ * filesystem_list.c - lists a directory. Links in it are not followed.
  *
  * The walk goes on between the loop's other events, and its answer is gathered as text: as JSON
  * values it would take several times the memory.
@@ -9,197 +8,88 @@
 
 #include "connect_messages.h"
 #include "connect_unary.h"
+#include "directory_walk.h"
 #include "entry_info.h"
 #include "filesystem_request.h"
 
-#include <dirent.h>
 #include <errno.h>
-#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 #define ENTRIES_MAX 100000
 #define TEXT_MAX ((size_t)64 * 1024 * 1024)
 /* What one turn of the loop does at most. */
 #define ENTRIES_PER_TURN 256
-#define NAMES_PER_TURN 4096
 
-struct level {
-    DIR *directory; /* still being read, or NULL */
-    char **names;
-    size_t count, capacity, next;
-    size_t path_length; /* of the directory's path in the walk's */
-};
-
-struct walk {
+struct listing {
     struct ev_timer turn;
     http_request *request;
+    directory_walk *walk;
     uint32_t depth;
-    size_t found; /* names in all directories */
-    char path[PATH_MAX];
-    char *shown; /* how the client calls the directory at the top, without a slash at its end */
-    size_t top_length;
-    struct level *levels;
-    size_t level_count, level_capacity;
+    char *shown; /* how the client calls the directory, without a slash at its end */
     char *text;
     size_t length, capacity;
 };
 
-static void free_level(struct level *level) {
-    if (level->directory)
-        closedir(level->directory);
-    for (size_t i = level->next; i < level->count; i++)
-        free(level->names[i]);
-    free(level->names);
+static void free_listing(struct listing *listing) {
+    ev_timer_stop(http_request_loop(listing->request), &listing->turn);
+    if (listing->walk)
+        directory_walk_free(listing->walk);
+    free(listing->shown);
+    free(listing->text);
+    free(listing);
 }
 
-static void free_walk(struct ev_loop *loop, struct walk *walk) {
-    ev_timer_stop(loop, &walk->turn);
-    while (walk->level_count > 0)
-        free_level(&walk->levels[--walk->level_count]);
-    free(walk->levels);
-    free(walk->shown);
-    free(walk->text);
-    free(walk);
-}
-
-static bool grow(void **list, size_t *capacity, size_t need, size_t size) {
-    if (need <= *capacity)
-        return true;
-    size_t wanted = *capacity ? *capacity * 2 : 32;
-    while (wanted < need)
-        wanted *= 2;
-    void *grown = realloc(*list, wanted * size);
-    if (!grown)
-        return false;
-    *list = grown;
-    *capacity = wanted;
-    return true;
-}
-
-static int append(struct walk *walk, const char *text, size_t length) {
-    if (length > TEXT_MAX - walk->length) {
+static int append(struct listing *listing, const char *text, size_t length) {
+    if (length > TEXT_MAX - listing->length) {
         errno = EOVERFLOW;
         return -1;
     }
-    if (!grow((void **)&walk->text, &walk->capacity, walk->length + length, 1))
-        return -1;
-    memcpy(walk->text + walk->length, text, length);
-    walk->length += length;
-    return 0;
-}
-
-/* Goes into the directory at the walk's path. */
-static int enter(struct walk *walk, bool is_top) {
-    int fd = open(walk->path, O_RDONLY | O_DIRECTORY | O_CLOEXEC | (is_top ? 0 : O_NOFOLLOW));
-    DIR *directory = fd < 0 ? NULL : fdopendir(fd);
-    if (!directory) {
-        int error = errno;
-        if (fd >= 0)
-            close(fd);
-        errno = error;
-        return -1;
-    }
-    if (!grow((void **)&walk->levels, &walk->level_capacity, walk->level_count + 1,
-              sizeof *walk->levels)) {
-        closedir(directory);
-        errno = ENOMEM;
-        return -1;
-    }
-    walk->levels[walk->level_count++] =
-        (struct level){.directory = directory, .path_length = strlen(walk->path)};
-    return 0;
-}
-
-static int compare_names(const void *a, const void *b) {
-    return strcmp(*(char *const *)a, *(char *const *)b);
-}
-
-/* Reads some of a directory's names; when it has all, they are sorted and the directory closed. */
-static int read_names(struct walk *walk, struct level *level) {
-    for (int i = 0; i < NAMES_PER_TURN; i++) {
-        errno = 0;
-        struct dirent *entry = readdir(level->directory);
-        if (!entry) {
-            if (errno)
-                return -1;
-            closedir(level->directory);
-            level->directory = NULL;
-            if (level->count > 0)
-                qsort(level->names, level->count, sizeof *level->names, compare_names);
-            return 0;
-        }
-        if (strcmp(entry->d_name, ".") == 0 || strcmp(entry->d_name, "..") == 0)
-            continue;
-        if (++walk->found > ENTRIES_MAX) {
-            errno = EOVERFLOW;
+    size_t need = listing->length + length;
+    if (need > listing->capacity) {
+        size_t capacity = need < 4096 ? 8192 : need * 2;
+        char *grown = realloc(listing->text, capacity);
+        if (!grown)
             return -1;
-        }
-        char *name = strdup(entry->d_name);
-        if (!name || !grow((void **)&level->names, &level->capacity, level->count + 1,
-                           sizeof *level->names)) {
-            free(name);
-            errno = ENOMEM;
-            return -1;
-        }
-        level->names[level->count++] = name;
+        listing->text = grown;
+        listing->capacity = capacity;
     }
+    memcpy(listing->text + listing->length, text, length);
+    listing->length += length;
     return 0;
 }
 
-/* Adds the entry at the walk's path. *is_directory: it can be gone into. */
-static int add_entry(struct walk *walk, bool *is_directory) {
-    static const char directory_type[] = "FILE_TYPE_DIRECTORY";
+/* Adds the entry that the walk is at. *is_directory: it can be gone into. */
+static int add_entry(struct listing *listing, bool *is_directory) {
     char shown[2 * PATH_MAX];
-    snprintf(shown, sizeof shown, "%s%s", walk->shown, walk->path + walk->top_length);
-    json_t *entry = entry_info_as(walk->path, shown);
+    snprintf(shown, sizeof shown, "%s%s", listing->shown, directory_walk_below(listing->walk));
+    json_t *entry = entry_info_as(directory_walk_path(listing->walk), shown);
     *is_directory = false;
     if (!entry) /* it is gone already */
         return errno == ENOENT || errno == ENOTDIR ? 0 : -1;
     const char *type = json_string_value(json_object_get(entry, "type"));
-    *is_directory =
-        type && strcmp(type, directory_type) == 0 && !json_object_get(entry, "symlinkTarget");
+    *is_directory = type && strcmp(type, "FILE_TYPE_DIRECTORY") == 0 &&
+                    !json_object_get(entry, "symlinkTarget");
     char *text = json_dumps(entry, JSON_COMPACT);
     json_decref(entry);
     int failed = !text;
-    if (!failed && walk->text[walk->length - 1] != '[')
-        failed = append(walk, ",", 1);
+    if (!failed && listing->text[listing->length - 1] != '[')
+        failed = append(listing, ",", 1);
     if (!failed)
-        failed = append(walk, text, strlen(text));
+        failed = append(listing, text, strlen(text));
     free(text);
     return failed ? -1 : 0;
 }
 
-/* Takes the next name of the innermost directory, or leaves it when there is none. */
-static int next_entry(struct walk *walk) {
-    struct level *level = &walk->levels[walk->level_count - 1];
+static int take_entry(struct listing *listing) {
     bool is_directory;
-    if (level->next == level->count) {
-        free_level(level);
-        walk->level_count--;
-        return 0;
-    }
-    char *name = level->names[level->next++];
-    size_t length = level->path_length;
-    /* The root's path ends with its slash. */
-    size_t end = length == 1 ? 0 : length, size = strlen(name);
-    if (end + 1 + size >= sizeof walk->path) {
-        free(name);
-        walk->path[length] = '\0';
-        errno = ENAMETOOLONG;
-        return -1;
-    }
-    walk->path[end] = '/';
-    memcpy(walk->path + end + 1, name, size + 1);
-    free(name);
-    if (add_entry(walk, &is_directory))
+    if (add_entry(listing, &is_directory))
         return -1;
     /* A directory that is gone, is none any more or is closed to us has no contents to show. */
-    if (is_directory && walk->level_count < walk->depth && enter(walk, false) && errno != ENOENT &&
-        errno != ENOTDIR && errno != ELOOP && errno != EACCES)
+    if (is_directory && directory_walk_depth(listing->walk) < listing->depth &&
+        directory_walk_enter(listing->walk) && errno != ENOENT && errno != ENOTDIR &&
+        errno != ELOOP && errno != EACCES)
         return -1;
     return 0;
 }
@@ -224,106 +114,109 @@ static void free_content(void *user) {
     free(content);
 }
 
-static void reply_list(struct walk *walk) {
+static void reply_list(struct listing *listing) {
     static const http_content functions = {read_content, free_content};
     struct content *content = calloc(1, sizeof *content);
-    if (!content || append(walk, "]}", 2)) {
+    if (!content || append(listing, "]}", 2)) {
         free(content);
-        connect_reply_error(walk->request, "resource_exhausted", "out of memory");
+        connect_reply_error(listing->request, "resource_exhausted", "out of memory");
         return;
     }
-    content->text = walk->text;
-    content->length = walk->length;
-    walk->text = NULL;
-    http_reply_content(walk->request, 200, CONNECT_UNARY_TYPE, &functions, content,
+    content->text = listing->text;
+    content->length = listing->length;
+    listing->text = NULL;
+    http_reply_content(listing->request, 200, CONNECT_UNARY_TYPE, &functions, content,
                        content->length);
+}
+
+static void reply_failed(struct listing *listing, int error) {
+    char text[FILESYSTEM_MESSAGE_SIZE];
+    if (error != EOVERFLOW) {
+        filesystem_reply_error(listing->request, "error reading directory",
+                               directory_walk_path(listing->walk), error);
+        return;
+    }
+    snprintf(text, sizeof text, "'%s' has too much to be listed at once, more than %d entries",
+             listing->shown, ENTRIES_MAX);
+    connect_reply_error(listing->request, "resource_exhausted", text);
 }
 
 static void on_turn(struct ev_loop *loop, struct ev_timer *timer, int events) {
     (void)events;
-    struct walk *walk = timer->data;
-    int failed = 0;
-    for (int i = 0; i < ENTRIES_PER_TURN && walk->level_count > 0 && !failed; i++) {
-        struct level *level = &walk->levels[walk->level_count - 1];
-        if (level->directory) {
-            failed = read_names(walk, level);
+    struct listing *listing = timer->data;
+    walk_result result = WALK_BUSY;
+    for (int i = 0; i < ENTRIES_PER_TURN && result != WALK_END; i++) {
+        result = directory_walk_next(listing->walk);
+        if (result == WALK_BUSY)
             i += ENTRIES_PER_TURN / 16;
-        } else {
-            failed = next_entry(walk);
+        if (result == WALK_FAILED || (result == WALK_ENTRY && take_entry(listing))) {
+            reply_failed(listing, errno);
+            free_listing(listing);
+            return;
         }
     }
-    if (!failed && walk->level_count > 0) {
+    if (result == WALK_END) {
+        reply_list(listing);
+        free_listing(listing);
+    } else {
         ev_timer_set(timer, 0.0, 0.0);
         ev_timer_start(loop, timer);
-        return;
     }
-    int error = errno;
-    char text[FILESYSTEM_MESSAGE_SIZE];
-    if (!failed) {
-        reply_list(walk);
-    } else if (error == EOVERFLOW) {
-        snprintf(text, sizeof text, "'%s' has too much to be listed at once, more than %d entries",
-                 walk->shown, ENTRIES_MAX);
-        connect_reply_error(walk->request, "resource_exhausted", text);
-    } else {
-        filesystem_reply_error(walk->request, "error reading directory", walk->path, error);
-    }
-    free_walk(loop, walk);
 }
 
 static void on_gone(void *user) {
-    struct walk *walk = user;
-    http_request *request = walk->request;
-    free_walk(http_request_loop(request), walk);
+    struct listing *listing = user;
+    http_request *request = listing->request;
+    free_listing(listing);
     http_reply(request, 204, NULL, NULL, 0); /* lets it go */
 }
 
-/* Resolves the path to the walk's; replies when it is no directory. */
-static int resolve_top(struct walk *walk, const char *path) {
-    char text[FILESYSTEM_MESSAGE_SIZE];
-    if (realpath(path, walk->path)) {
-        if (enter(walk, true) == 0)
-            return 0;
-        if (errno == ENOTDIR) {
-            snprintf(text, sizeof text, "path is not a directory: %s", path);
-            connect_reply_error(walk->request, "invalid_argument", text);
-            return -1;
-        }
-    }
-    if (errno == ELOOP) {
-        snprintf(text, sizeof text, "cyclic symlink or chain of too many links at '%s'", path);
-        connect_reply_error(walk->request, "failed_precondition", text);
+/* Replies when it cannot. */
+static int open_walk(struct listing *listing, const char *path) {
+    char text[FILESYSTEM_MESSAGE_SIZE], *real = realpath(path, NULL);
+    if (real)
+        listing->walk = directory_walk_open(real, ENTRIES_MAX);
+    int error = errno;
+    bool is_there = real != NULL;
+    free(real);
+    if (listing->walk)
+        return 0;
+    if (error == ELOOP || (error == ENOTDIR && is_there)) {
+        snprintf(text, sizeof text,
+                 error == ELOOP ? "cyclic symlink or chain of too many links at %s"
+                                : "path is not a directory: %s",
+                 path);
+        connect_reply_error(listing->request, filesystem_code(error), text);
     } else {
-        filesystem_reply_error(walk->request,
-                               errno == ENOENT ? "path not found:" : "cannot list the directory",
-                               path, errno);
+        filesystem_reply_error(listing->request,
+                               error == ENOENT ? "path not found:" : "cannot list the directory",
+                               path, error);
     }
     return -1;
 }
 
 static void start(http_request *request, const char *path, uint32_t depth) {
-    struct ev_loop *loop = http_request_loop(request);
-    struct walk *walk = calloc(1, sizeof *walk);
+    struct listing *listing = calloc(1, sizeof *listing);
     size_t length = strlen(path);
-    if (walk) {
-        ev_timer_init(&walk->turn, on_turn, 0.0, 0.0);
-        walk->turn.data = walk;
-        walk->request = request;
-        walk->depth = depth ? depth : 1;
-        while (length > 0 && path[length - 1] == '/')
-            length--;
-        walk->shown = strndup(path, length);
-    }
-    if (!walk || !walk->shown || append(walk, "{\"entries\":[", 12)) {
+    if (!listing) {
         connect_reply_error(request, "resource_exhausted", "out of memory");
-        if (walk)
-            free_walk(loop, walk);
-    } else if (resolve_top(walk, path)) {
-        free_walk(loop, walk);
+        return;
+    }
+    ev_timer_init(&listing->turn, on_turn, 0.0, 0.0);
+    listing->turn.data = listing;
+    listing->request = request;
+    listing->depth = depth ? depth : 1;
+    while (length > 0 && path[length - 1] == '/')
+        length--;
+    listing->shown = strndup(path, length);
+    if (!listing->shown || append(listing, "{\"entries\":[", 12)) {
+        connect_reply_error(request, "resource_exhausted", "out of memory");
+        free_listing(listing);
+    } else if (open_walk(listing, path)) {
+        free_listing(listing);
     } else {
-        walk->top_length = walk->levels[0].path_length == 1 ? 0 : walk->levels[0].path_length;
-        http_request_on_gone(request, on_gone, walk);
-        ev_timer_start(loop, &walk->turn);
+        http_request_on_gone(request, on_gone, listing);
+        ev_timer_start(http_request_loop(request), &listing->turn);
     }
 }
 
