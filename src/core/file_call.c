@@ -12,6 +12,8 @@
 /* Of a listing: about a hundred thousand names. */
 #define MAX_LISTING (32u * 1024 * 1024)
 
+static const struct sbi_op_kind list_kind = {.name = "list", .release = sbi_box_op_release};
+
 typedef void on_answer(void *op, struct sbi_exchange *exchange);
 
 static void finish(sb_op *op, sb_error *error) {
@@ -25,11 +27,13 @@ static void finish_with(sb_op *op, struct sbi_exchange *exchange, const char *me
     json_t *answer = sbi_file_answer(exchange, &error);
     if (answer != NULL) {
         json_t *inner = member != NULL ? json_object_get(answer, member) : answer;
-        if (!json_is_object(answer) || (inner == NULL && strcmp(member, "entries") != 0)) {
+        bool is_list = op->kind == &list_kind;
+        if (json_is_object(answer) &&
+            (is_list ? inner == NULL || json_is_array(inner) : json_is_object(inner))) {
+            op->entries = sbi_entries_new(json_incref(inner), &error);
+        } else {
             sbi_fail_status(&error, SB_PROTOCOL, exchange->status, "the server's answer has no %s",
                             member != NULL ? member : "members");
-        } else {
-            op->entries = sbi_entries_new(json_incref(inner), &error);
         }
         json_decref(answer);
     }
@@ -84,8 +88,6 @@ sb_op *sb_file_info(sb_box *box, const char *path, const char *user, sb_error *e
     return call(box, &info_kind, user, "/filesystem.Filesystem/Stat",
                 json_pack("{s:s}", "path", path), on_entry, err);
 }
-
-static const struct sbi_op_kind list_kind = {.name = "list", .release = sbi_box_op_release};
 
 sb_op *sb_file_list(sb_box *box, const char *path, unsigned depth, const char *user,
                     sb_error *err) {

@@ -76,7 +76,11 @@ int sbi_file_check(const struct sbi_exchange *exchange, sb_error *err) {
         return explain_servers(exchange, err);
     }
     if (sbi_rpc_check(exchange, SB_NOT_FOUND, &error) == 0) {
-        return 0;
+        /* Without a length or chunks the end of an answer looks like a cut. */
+        return exchange->is_framed || exchange->status == 204
+                   ? 0
+                   : sbi_fail_status(err, SB_SANDBOX_LOST, exchange->status,
+                                     "the connection ended without saying that the answer did");
     }
     if (error.code == SB_NOT_FOUND && !sbi_rpc_says(exchange, "not_found")) {
         error.code = SB_SANDBOX_LOST;
