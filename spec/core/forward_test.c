@@ -293,7 +293,6 @@ static void a_child_with_copies_keeps_neither_connections_nor_port(void **state)
 
 static void a_child_may_have_forwards_of_its_own_and_exit_with_them(void **state) {
     struct connection *c = *state;
-    sb_forward *forward = forward_to(c, 8000);
     int ends[2], status;
     unsigned char opened = 0;
     assert_int_equal(pipe2(ends, O_CLOEXEC), 0);
@@ -317,7 +316,6 @@ static void a_child_may_have_forwards_of_its_own_and_exit_with_them(void **state
     assert_true(WIFEXITED(status));
     close(ends[0]);
     close(ends[1]);
-    sb_forward_free(forward);
 }
 
 static void a_server_far_away_gets_one_rewritten_request(void **state) {

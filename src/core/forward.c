@@ -3,6 +3,7 @@
 #include "forward_thread.h"
 #include "loop.h"
 #include "thread.h"
+#include "timestamp.h"
 
 #include <arpa/inet.h>
 #include <errno.h>
@@ -12,14 +13,18 @@
 #include <string.h>
 #include <sys/eventfd.h>
 #include <sys/socket.h>
+#include <time.h>
 #include <unistd.h>
+
+/* For all threads to end, when the process does. */
+#define EXIT_SECONDS 2.0
 
 struct sb_forward {
     pid_t pid; /* the process that has the thread */
     struct sbi_forward_service service;
     int port;
     pthread_t thread;
-    bool has_ended; /* joined; under the list's lock */
+    bool has_ended; /* joined, or left alone; under the list's lock */
     struct sb_forward *next, **link;
 };
 
@@ -31,20 +36,26 @@ static struct {
 
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 
-static void end_thread(struct sb_forward *forward) {
+static void wake(struct sb_forward *forward) {
     uint64_t one = 1;
     while (write(forward->service.wake_fd, &one, sizeof one) < 0 && errno == EINTR) {
     }
-    pthread_join(forward->thread, NULL);
-    forward->has_ended = true;
 }
 
+/* A process that wants to end must not hang: threads that do not end in time are left alone. */
 static void end_all_at_exit(void) {
+    struct timespec pause = {.tv_nsec = 1000 * 1000};
+    int64_t deadline = sbi_deadline(EXIT_SECONDS);
     pthread_mutex_lock(&list.lock);
     for (struct sb_forward *forward = list.first; forward != NULL; forward = forward->next) {
-        end_thread(forward);
+        wake(forward);
     }
-    list.first = NULL;
+    for (struct sb_forward *forward = list.first; forward != NULL; forward = forward->next) {
+        while (pthread_tryjoin_np(forward->thread, NULL) == EBUSY && sbi_now() < deadline) {
+            nanosleep(&pause, NULL);
+        }
+        forward->has_ended = true; /* as far as anybody may still care */
+    }
     pthread_mutex_unlock(&list.lock);
 }
 
@@ -182,7 +193,8 @@ void sb_forward_free(sb_forward *forward) {
     if (!forward->has_ended) {
         /* Also where a copy of the descriptor lives on in a process that forked: nobody accepts. */
         shutdown(forward->service.listen_fd, SHUT_RDWR);
-        end_thread(forward);
+        wake(forward);
+        pthread_join(forward->thread, NULL);
     }
     release(forward);
 }
