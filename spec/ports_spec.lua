@@ -283,6 +283,19 @@ describe("a server in a sandbox far away", function()
     assert.matches("127.0.0.1 port 1", answer.body, 1, true)
   end)
 
+  it("is seen to break off when its sandbox is killed", function()
+    local other = assert(client:create { timeout = 60 })
+    finally(function() other:kill() end)
+    ports.serve(other)
+    local by_name = "GET / HTTP/1.1\\r\\nHost: " .. other:host(8002) .. "\\r\\n\\r\\n"
+    local request = ports.start_client(daemon.port, "held", by_name)
+    local tunnel = "CONNECT " .. other:host(8002) .. ":1 HTTP/1.1\\r\\nX-API-Key: " .. KEY .. "\\r\\n\\r\\n"
+    local tunnelled = ports.start_client(daemon.port, "held", tunnel)
+    assert(other:kill())
+    assert.equal("reset", request.finish())
+    assert.equal("reset", tunnelled.finish())
+  end)
+
   it("is open to CONNECT with the key alone", function()
     local request = "CONNECT " .. box:host(8002) .. ":80 HTTP/1.1\\r\\n%s\\r\\n"
     local function tunnel(header) return ports.client(daemon.port, "tunnel", request:format(header)) end

@@ -13,7 +13,6 @@ local Box = core.box_methods
 ---@field host string "127.0.0.1"
 ---@field url string "http://127.0.0.1:PORT"
 ---@field box stepbox.Box
----@field package core userdata
 local Forward = {}
 Forward.__index = Forward
 

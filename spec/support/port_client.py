@@ -5,6 +5,7 @@ WHERE is a port of 127.0.0.1 or the path of a unix socket. Prints one line that 
   digest LENGTH        the greeting, LENGTH bytes, the half-close, and the server's digest of them
   parallel COUNT       COUNT connections open at the same time, each used
   end [WORD]           reads the greeting (sends WORD), says "up", and then how the connection ends
+  held REQUEST         the same after a request, without a word
   raw REQUEST          sends the request, and prints all that comes
   tunnel REQUEST       asks for a tunnel, and then does `digest 1000` in it
 """
@@ -119,6 +120,14 @@ def end(word):
     return how_it_ends(connection)
 
 
+def held(request):
+    connection = connect()
+    connection.sendall(escaped(request))
+    line_of(connection)
+    print("up", flush=True)
+    return how_it_ends(connection)
+
+
 def escaped(request):
     return request.encode().decode("unicode_escape").encode("latin-1")
 
@@ -149,6 +158,8 @@ try:
         print(parallel(int(rest[0])))
     elif what == "end":
         print(end(rest))
+    elif what == "held":
+        print(held(rest[0]))
     elif what == "raw":
         print(raw(rest[0]))
     elif what == "tunnel":
