@@ -109,8 +109,8 @@ int sbi_answer_fail(int status, const char *content_type, const char *body, size
     json_t *root = json_loadb(body, length, 0, NULL);
     const char *gone = gone_id(status, root);
     if (gone != NULL) {
-        sbi_fail_status(err, SB_SANDBOX_LOST, status, "HTTP %d: there is no sandbox %.128s (any more)",
-                        status, gone);
+        sbi_fail_status(err, SB_SANDBOX_LOST, status,
+                        "HTTP %d: there is no sandbox %.128s (any more)", status, gone);
     } else if (sbi_answer_message(message, sizeof message, content_type, body, length)) {
         sbi_fail_status(err, code_of(status), status, "HTTP %d: %s", status, message);
     } else {

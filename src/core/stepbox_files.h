@@ -25,7 +25,7 @@ typedef struct sb_entry {
     const char *name, *path;
     sb_file_type type;
     int64_t size;                            /* bytes */
-    unsigned mode;                           /* permission bits, 07777 */
+    unsigned mode;                           /* permission bits, 0777 */
     const char *permissions, *owner, *group; /* "-rw-r--r--"; names, or numbers as text */
     const char *symlink_target;              /* or NULL */
     int64_t modified_at;                     /* Unix seconds, and the nanoseconds beyond */
