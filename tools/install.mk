@@ -21,11 +21,11 @@ $(BUILD)/obj/core/engine_start.o: EXTRA += -DSTEPBOX_BINDIR='"$(BINDIR)"'
 
 .PHONY: install-module install-engine install
 install-module: all
-	$(INSTALL) -d $(DESTDIR)$(LUA_LIBDIR)/stepbox $(DESTDIR)$(LUA_SHAREDIR)/stepbox/git
-	$(INSTALL) -m 755 $(BUILD)/lua/stepbox/core.so $(DESTDIR)$(LUA_LIBDIR)/stepbox/core.so
-	$(INSTALL) -m 755 $(BUILD)/lua/stepbox/archive.so $(DESTDIR)$(LUA_LIBDIR)/stepbox/archive.so
-	$(INSTALL) -m 644 lua/stepbox/*.lua $(DESTDIR)$(LUA_SHAREDIR)/stepbox/
-	$(INSTALL) -m 644 lua/stepbox/git/*.lua $(DESTDIR)$(LUA_SHAREDIR)/stepbox/git/
+	$(INSTALL) -d $(DESTDIR)$(LUA_LIBDIR)/stepbox
+	$(INSTALL) -m 755 $(BUILD)/lua/stepbox/*.so $(DESTDIR)$(LUA_LIBDIR)/stepbox/
+	for file in $(patsubst lua/%,%,$(wildcard lua/stepbox/*.lua lua/stepbox/*/*.lua)); do \
+	    $(INSTALL) -D -m 644 lua/$$file $(DESTDIR)$(LUA_SHAREDIR)/$$file || exit 1; \
+	done
 
 # The engine finds the agent beside itself and the runners in ../share/stepbox/runners.
 install-engine: all

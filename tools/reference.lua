@@ -5,7 +5,8 @@
 local FILES = {
   "lua/stepbox/init.lua", "lua/stepbox/client.lua", "lua/stepbox/box.lua", "lua/stepbox/result.lua",
   "lua/stepbox/task.lua", "lua/stepbox/commands.lua", "lua/stepbox/process.lua", "lua/stepbox/pty.lua",
-  "lua/stepbox/files.lua", "lua/stepbox/watch.lua", "lua/stepbox/ports.lua",
+  "lua/stepbox/files.lua", "lua/stepbox/files/read.lua",
+  "lua/stepbox/files/write.lua", "lua/stepbox/files/url.lua", "lua/stepbox/watch.lua", "lua/stepbox/ports.lua",
   "lua/stepbox/git/status.lua", "lua/stepbox/git/work.lua",
   "lua/stepbox/git/branches.lua", "lua/stepbox/git/remotes.lua", "lua/stepbox/git/transfer.lua",
   "lua/stepbox/git/config.lua",

@@ -2,13 +2,13 @@
 
 local call = require "stepbox.call"
 local check = require "stepbox.options"
+local namespace = require "stepbox.namespace"
 local process = require "stepbox.process"
 local task = require "stepbox.task"
 
 --- The commands of a box.
 ---@class stepbox.Commands
-local Commands = {}
-Commands.__index = Commands
+local Commands, box_of = namespace "box.commands"
 
 local RUN_OPTIONS = {
   cwd = check.string,
@@ -34,13 +34,6 @@ local CONNECT_OPTIONS = {
   on_stderr = check.callable,
   max_output = check.count,
 }
-
-local function box_of(self, name)
-  if getmetatable(self) ~= Commands then
-    error("'" .. name .. "' is called with a colon: box.commands:" .. name .. "(...)", 3)
-  end
-  return self.box
-end
 
 --- Program and arguments, or nil for a line that the shell takes.
 local function take_command(command)

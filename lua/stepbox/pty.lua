@@ -2,13 +2,13 @@
 
 local call = require "stepbox.call"
 local check = require "stepbox.options"
+local namespace = require "stepbox.namespace"
 local process = require "stepbox.process"
 local task = require "stepbox.task"
 
 --- The terminals of a box.
 ---@class stepbox.Pty
-local Pty = {}
-Pty.__index = Pty
+local Pty, box_of = namespace "box.pty"
 
 local CREATE_OPTIONS = {
   cols = process.rules.size,
@@ -30,13 +30,6 @@ local CREATE_OPTIONS = {
 }
 
 local CONNECT_OPTIONS = { timeout = check.seconds, on_data = check.callable, max_output = check.count }
-
-local function box_of(self, name)
-  if getmetatable(self) ~= Pty then
-    error("'" .. name .. "' is called with a colon: box.pty:" .. name .. "(...)", 3)
-  end
-  return self.box
-end
 
 --- A terminal that runs, or ran, in a sandbox. Letting go of the handle leaves it alone.
 ---@class stepbox.Terminal

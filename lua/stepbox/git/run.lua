@@ -2,11 +2,11 @@
 
 local credentials = require "stepbox.git.credentials"
 local failure = require "stepbox.git.failure"
+local namespace = require "stepbox.namespace"
 local url = require "stepbox.git.url"
 
 ---@class stepbox.Git
-local Git = {}
-Git.__index = Git
+local Git, box_of = namespace "box.git"
 
 -- Longer texts, in bytes, go to git's standard input: one word of a command may have 128 KiB, all of them
 -- 2 MiB.
@@ -26,12 +26,6 @@ local function merge(...)
     for name, value in pairs(envs) do all[name] = value end
   end
   return all
-end
-
-local function box_of(self, name)
-  if getmetatable(self) ~= Git then
-    error("'" .. name .. "' is called with a colon: box.git:" .. name .. "(...)", 3)
-  end
 end
 
 --- A path as git takes it, and the directory to start from. The sandbox knows where "~" is, git does not; and
