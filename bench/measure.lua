@@ -32,8 +32,9 @@ function M.interleaved(rounds, contenders)
   for _ = 1, rounds do
     for _, contender in ipairs(contenders) do
       local name = contender[1]
-      seconds[name] = seconds[name] or {}
-      table.insert(seconds[name], contender[2]())
+      local values = seconds[name] or {}
+      values[#values + 1] = contender[2]()
+      seconds[name] = values
     end
   end
   for name, values in pairs(seconds) do medians[name] = M.median(values) end
