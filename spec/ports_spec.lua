@@ -120,6 +120,20 @@ describe("a server in a sandbox", function()
       assert.equal(before, ports.threads())
     end)
 
+    it("does not keep a program from ending", function()
+      local code = [[
+        box = assert(require("stepbox").connect(...))
+        forward = assert(box:forward(8000))
+        assert(io.popen("unset LD_PRELOAD; curl -sS " .. forward.url .. "/x"):read "a" == "hello from /x")
+        %s]]
+      for _, last in ipairs { "", "os.exit(0)", "os.exit(0, true)", "error 'x'" } do
+        local start = sandbox.now()
+        local output, status = sandbox.lua(code:format(last), box.id)
+        assert.equal(last:find "error" and 1 or 0, status, output)
+        assert.is_true(sandbox.now() - start < 3)
+      end
+    end)
+
     it("is found again when the box is not kept", function()
       local made = forward_to(assert(stepbox.connect(box.id)), 8002)
       made.box = nil
