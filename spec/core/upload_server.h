@@ -43,6 +43,7 @@ struct upload_server {
     char directory[64], path[108];
     int fd;
     pthread_t thread;
+    pthread_mutex_t lock;
     struct upload_reader *readers[UPLOAD_CONNECTIONS];
     size_t count;
     /* Set while nothing is under way: */
@@ -155,12 +156,13 @@ static inline bool upload_serve(struct upload_server *server, struct upload_read
     if (!upload_read_head(server, reader)) {
         return false;
     }
+    server->length = 0;
     if (strstr(server->head, "/connect HTTP") != NULL) {
+        upload_take_body(server, reader);
         upload_send(reader->fd, "HTTP/1.1 200 OK\r\nContent-Length: 20\r\n\r\n"
                                 "{\"sandboxID\":\"i123\"}");
         return true;
     }
-    server->length = 0;
     if (server->way == UPLOAD_EARLY || server->way == UPLOAD_DRAIN) {
         upload_send(reader->fd, server->answer);
         return server->way == UPLOAD_DRAIN && upload_take_body(server, reader);
@@ -175,9 +177,20 @@ static inline bool upload_serve(struct upload_server *server, struct upload_read
     return !server->was_cut;
 }
 
+/* What came is one request's: another waits until that has ended. */
+static inline bool upload_serve_next(struct upload_reader *reader) {
+    if (reader->begin == reader->end && !upload_fill(reader)) {
+        return false;
+    }
+    pthread_mutex_lock(&reader->server->lock);
+    bool goes_on = upload_serve(reader->server, reader);
+    pthread_mutex_unlock(&reader->server->lock);
+    return goes_on;
+}
+
 static inline void *upload_serve_all(void *user) {
     struct upload_reader *reader = user;
-    while (upload_serve(reader->server, reader)) {
+    while (upload_serve_next(reader)) {
     }
     shutdown(reader->fd, SHUT_RDWR); /* the descriptor is closed when all is over */
     return NULL;
@@ -200,6 +213,7 @@ static inline void *upload_main(void *user) {
 static inline struct upload_server *upload_server_new(void) {
     struct upload_server *server = calloc(1, sizeof *server);
     struct sockaddr_un address = {.sun_family = AF_UNIX};
+    pthread_mutex_init(&server->lock, NULL);
     strcpy(server->directory, "/tmp/stepbox-spec-XXXXXX");
     char *made = mkdtemp(server->directory);
     assert(made != NULL);
@@ -236,6 +250,7 @@ static inline void upload_server_free(struct upload_server *server) {
     upload_server_stop(server);
     unlink(server->path);
     rmdir(server->directory);
+    pthread_mutex_destroy(&server->lock);
     free(server->body);
     free(server);
 }

@@ -29,6 +29,7 @@ struct sbi_exchange *sbi_exchange_new(sb_loop *loop, struct sbi_config *config, 
     exchange->loop = loop;
     exchange->config = sbi_config_keep(config);
     exchange->easy = easy;
+    exchange->spare_fd = -1;
     exchange->timeout = config->request_timeout;
     exchange->connect_timeout = config->request_timeout;
     exchange->deadline.fire = on_deadline;
@@ -126,9 +127,8 @@ static void keep_value(char *kept, size_t size, const char *value, size_t length
     kept[length] = '\0';
 }
 
-static size_t on_header(char *line, size_t size, size_t count, void *user) {
-    struct sbi_exchange *exchange = user;
-    size_t length = size * count, value_length;
+void sbi_exchange_take_header(struct sbi_exchange *exchange, const char *line, size_t length) {
+    size_t value_length;
     const char *value;
     if (length >= 5 && strncmp(line, "HTTP/", 5) == 0) {
         begin_answer(exchange, line, length);
@@ -146,10 +146,14 @@ static size_t on_header(char *line, size_t size, size_t count, void *user) {
     } else if (length <= 2 && exchange->status >= 200 && exchange->timeout_ends_at_answer) {
         sbi_loop_unset_timer(exchange->loop, &exchange->deadline);
     }
-    return length;
 }
 
-static size_t keep_answer(struct sbi_exchange *exchange, const char *bytes, size_t length) {
+static size_t on_header(char *line, size_t size, size_t count, void *user) {
+    sbi_exchange_take_header(user, line, size * count);
+    return size * count;
+}
+
+int sbi_exchange_keep(struct sbi_exchange *exchange, const char *bytes, size_t length) {
     size_t kept = length;
     if (exchange->status < 200 || exchange->status > 299) {
         size_t room = exchange->answer.length < SBI_MAX_COMPLAINT
@@ -164,14 +168,14 @@ static size_t keep_answer(struct sbi_exchange *exchange, const char *bytes, size
     } else if (code != SB_OK) {
         sbi_no_memory(&exchange->error);
     }
-    return code == SB_OK ? length : CURL_WRITEFUNC_ERROR;
+    return code == SB_OK ? 0 : -1;
 }
 
 static size_t on_body(char *bytes, size_t size, size_t count, void *user) {
     struct sbi_exchange *exchange = user;
     size_t length = size * count;
     if (exchange->stream == NULL || (exchange->status != 200 && exchange->status != 206)) {
-        return keep_answer(exchange, bytes, length);
+        return sbi_exchange_keep(exchange, bytes, length) == 0 ? length : CURL_WRITEFUNC_ERROR;
     }
     if (!exchange->is_draining && exchange->stream->is_full(exchange->user)) {
         exchange->is_paused = true;
@@ -269,7 +273,7 @@ void sbi_exchange_finished(struct sbi_exchange *exchange, CURLcode result) {
             return;
         }
     }
-    if (result != CURLE_OK) {
+    if (result != CURLE_OK && !sbi_exchange_late_take(exchange)) {
         sbi_transfer_error(exchange, result);
     }
     conclude(exchange);
@@ -356,6 +360,7 @@ void sbi_exchange_free(struct sbi_exchange *exchange) {
     }
     sbi_loop_return_handle(exchange->loop, exchange->easy);
     curl_slist_free_all(exchange->headers);
+    sbi_exchange_late_end(exchange);
     free(exchange->body);
     free(exchange->next_token);
     sbi_buffer_free(&exchange->answer);

@@ -85,6 +85,7 @@ struct sbi_exchange {
     struct sbi_timer deadline, again, idle;
     bool is_paused, is_draining, engine_was_started;
     bool is_source_paused;
+    int spare_fd;     /* of an exchange with a source: a duplicate of its connection's, or -1 */
     int64_t moved_at; /* sbi_now() when bytes had moved last, as far as was looked at */
     curl_off_t moved; /* bytes, both ways */
     struct sbi_engine_start *engine_start; /* while it waits there */
@@ -127,6 +128,18 @@ void sbi_exchange_free(struct sbi_exchange *exchange); /* aborts; NULL is allowe
 int sbi_exchange_check(const struct sbi_exchange *exchange, sb_error *err);
 /* The answer's JSON, a new reference, or NULL with err. */
 json_t *sbi_exchange_json(const struct sbi_exchange *exchange, sb_error *err);
+
+/* One line of an answer's head, and bytes of a body that is kept; 0, or -1: it is too much. */
+void sbi_exchange_take_header(struct sbi_exchange *exchange, const char *line, size_t length);
+int sbi_exchange_keep(struct sbi_exchange *exchange, const char *bytes, size_t length);
+
+/* For an answer that comes in the middle of a body and is followed by the connection's end, which
+ * libcurl, still sending, notices first (exchange_late.c). _watch: from when the connection stands;
+ * _take: true when there was such an answer. */
+void sbi_exchange_late_prepare(struct sbi_exchange *exchange);
+void sbi_exchange_late_watch(struct sbi_exchange *exchange);
+bool sbi_exchange_late_take(struct sbi_exchange *exchange);
+void sbi_exchange_late_end(struct sbi_exchange *exchange);
 
 /* Watches idle_timeout, from now on (exchange_idle.c). */
 void sbi_exchange_watch_idle(struct sbi_exchange *exchange);

@@ -10,6 +10,7 @@
 
 static size_t on_read(char *bytes, size_t size, size_t count, void *user) {
     struct sbi_exchange *exchange = user;
+    sbi_exchange_late_watch(exchange);
     ssize_t length = exchange->source->read(exchange->user, bytes, size * count, &exchange->error);
     if (length == SBI_SOURCE_WAIT) {
         exchange->is_source_paused = true;
@@ -27,6 +28,7 @@ int sbi_exchange_set_source(struct sbi_exchange *exchange, const struct sbi_sour
     CURL *easy = exchange->easy;
     long buffer = length < 0 || length > MAX_UPLOAD_BUFFER ? MAX_UPLOAD_BUFFER : (long)length;
     exchange->source = source;
+    sbi_exchange_late_prepare(exchange);
     curl_easy_setopt(easy, CURLOPT_POSTFIELDS, NULL);
     curl_easy_setopt(easy, CURLOPT_POST, 1L);
     curl_easy_setopt(easy, CURLOPT_POSTFIELDSIZE_LARGE, (curl_off_t)length);
