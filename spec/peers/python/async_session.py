@@ -5,7 +5,7 @@ import asyncio
 from e2b import CommandExitException, FilesystemEventType, FileNotFoundException, TimeoutException
 from e2b.sandbox.commands.command_handle import PtySize
 from e2b_code_interpreter import AsyncSandbox
-from in_sandbox import fails
+from in_sandbox import content, fails
 
 
 async def eventually(what, fn):
@@ -112,7 +112,7 @@ async def main():
             await last.wait()
     finally:
         await box.kill()
-    print("async_session: the official SDK is content")
 
 
 asyncio.run(main())
+content("async_session")
