@@ -7,6 +7,7 @@ local FILES = {
   "lua/stepbox/task.lua", "lua/stepbox/commands.lua", "lua/stepbox/process.lua", "lua/stepbox/pty.lua",
   "lua/stepbox/files.lua", "lua/stepbox/files/read.lua",
   "lua/stepbox/files/write.lua", "lua/stepbox/files/url.lua", "lua/stepbox/watch.lua", "lua/stepbox/ports.lua",
+  "lua/stepbox/engine.lua",
   "lua/stepbox/git/status.lua", "lua/stepbox/git/work.lua",
   "lua/stepbox/git/branches.lua", "lua/stepbox/git/remotes.lua", "lua/stepbox/git/transfer.lua",
   "lua/stepbox/git/config.lua",
@@ -15,7 +16,7 @@ local FILES = {
 -- Local functions that the public module hands out under another name.
 local EXPORTED = { client = "stepbox.client", spawn = "stepbox.spawn", run = "stepbox.run" }
 -- Tables whose functions are public, and how a user writes them.
-local OWNERS = { stepbox = "stepbox", Box = "box", Client = "client", Task = "task", host = "stepbox.loop",
+local OWNERS = { stepbox = "stepbox", engine = "engine", Box = "box", Client = "client", Task = "task", host = "stepbox.loop",
   Result = "result", Git = "box.git", Commands = "box.commands", Command = "command", Pty = "box.pty",
   Terminal = "terminal", Files = "box.files", Watch = "watch", Forward = "forward" }
 

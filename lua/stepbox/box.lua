@@ -7,7 +7,9 @@ local Files = require "stepbox.files"
 local Git = require "stepbox.git"
 local Pty = require "stepbox.pty"
 local check = require "stepbox.options"
+local json = require "stepbox.json"
 local result = require "stepbox.result"
+local timestamp = require "stepbox.timestamp"
 
 --- The handle of a sandbox. One that `create` made owns it: `kill`, a `<close>` variable that ends, the
 --- collector and the end of the program all kill the sandbox. One that `connect` made does not own it.
@@ -143,6 +145,66 @@ end
 ---@return string? message
 ---@return string? code
 function Box:is_running() return call.finish(self:start_is_running()) end
+
+--- A line of a sandbox's log.
+---@class stepbox.LogEntry
+---@field time number Unix seconds
+---@field level "debug"|"info"|"warn"|"error"
+---@field message string
+---@field fields table<string, string> more; the local engine gives `source`, "engine" or "agent"
+
+---@class stepbox.LogsOptions
+---@field since? number Unix seconds; only what happened from then on, with `backward` up to then
+---@field limit? integer at most that many, 1 to 1000; default 1000
+---@field backward? boolean the newest first
+---@field level? "debug"|"info"|"warn"|"error" the least grave that is wanted
+---@field search? string only messages that have this text
+
+local LEVELS = { debug = true, info = true, warn = true, error = true }
+
+local LOGS_OPTIONS = {
+  since = check.seconds,
+  limit = function(value)
+    local wrong = check.count(value)
+    if wrong then return wrong end
+    if value > 1000 then return "at most 1000 expected, got " .. tostring(value) end
+  end,
+  backward = check.boolean,
+  level = function(value)
+    if not LEVELS[value] then return "debug, info, warn or error expected, got " .. tostring(value) end
+  end,
+  search = check.string,
+}
+
+local function log_entry(raw)
+  return {
+    time = timestamp.parse(raw.timestamp) or 0,
+    level = raw.level,
+    message = raw.message,
+    fields = type(raw.fields) == "table" and raw.fields or {},
+  }
+end
+
+--- What happened to the sandbox while it runs: its life as the server saw it, and what its agent complained
+--- of. The local engine keeps the newest 512 lines, as long as the sandbox is there.
+---@param options? stepbox.LogsOptions
+---@return stepbox.LogEntry[]|nil
+---@return string? message
+---@return string? code
+function Box:logs(options)
+  options = check.options("logs", options, LOGS_OPTIONS)
+  local text, message, code = call.finish(self:start_logs {
+    cursor = options.since and math.floor(options.since * 1000),
+    limit = options.limit,
+    backward = options.backward,
+    level = options.level,
+    search = options.search,
+  })
+  if not text then return nil, message, code end
+  local entries = {}
+  for i, raw in ipairs(json.decode(text).logs or {}) do entries[i] = log_entry(raw) end
+  return entries
+end
 
 --- Interrupts the step that runs in a context, from another task or process; its state is kept, and the step
 --- ends with a KeyboardInterrupt in `error`.

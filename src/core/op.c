@@ -161,6 +161,7 @@ void sb_op_free(sb_op *op) {
     sb_box_free(op->box);
     sbi_infos_free(op->infos);
     sbi_entries_free(op->entries);
+    free(op->json);
     free(op);
 }
 

@@ -56,6 +56,7 @@ struct sb_op {
     struct sbi_events *events;   /* belongs to data */
     struct sbi_feed *feed;       /* belongs to data */
     bool flag;
+    char *json;  /* for sb_op_json(); owned */
     int64_t pid; /* of the process it follows; 0: none, or not known yet */
 };
 

@@ -356,6 +356,7 @@ SB_API const sb_event *sb_op_next_event(sb_op *op);
 }
 #endif
 
+#include "stepbox_engine.h"
 #include "stepbox_files.h"
 #include "stepbox_ports.h"
 #include "stepbox_process.h"

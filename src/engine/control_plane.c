@@ -14,6 +14,7 @@ static const struct api_route {
     {"POST", "/sandboxes", 1, op_create},
     {"GET", "/sandboxes", 1, op_list},
     {"GET", "/sandboxes/*", 1, op_get},
+    {"GET", "/sandboxes/*/logs", 1, op_logs},
     {"DELETE", "/sandboxes/*", 1, op_delete},
     {"POST", "/sandboxes/*/timeout", 1, op_timeout},
     {"POST", "/sandboxes/*/refreshes", 1, op_refresh},
@@ -23,6 +24,9 @@ static const struct api_route {
     {"POST", "/v2/sandboxes", 2, op_create},
     {"GET", "/v2/sandboxes", 2, op_list},
     {"POST", "/v2/sandboxes/*/connect", 2, op_connect},
+    {"GET", "/v2/sandboxes/*/logs", 2, op_logs},
+    {"GET", "/engine", 1, op_engine},
+    {"DELETE", "/engine", 1, op_engine_stop},
 };
 
 #define ROUTE_COUNT (sizeof routes / sizeof *routes)

@@ -42,6 +42,6 @@ int api_lease_holder(const struct api_call *call);
 
 /* op_*.c */
 api_operation op_health, op_create, op_list, op_get, op_delete, op_timeout, op_refresh, op_connect,
-    op_lease_take, op_lease_release;
+    op_lease_take, op_lease_release, op_logs, op_engine, op_engine_stop;
 
 #endif

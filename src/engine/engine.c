@@ -11,6 +11,7 @@
 #include "listener.h"
 #include "log.h"
 #include "report.h"
+#include "rfc3339.h"
 
 #define MAX_BODY (1024 * 1024)
 #define MAX_CONNECTIONS 4000
@@ -22,16 +23,20 @@
 /* Seconds for the sandboxes to end when the engine stops. */
 #define STOP_DEADLINE 3.0
 
+/* Seconds for the answer to whoever asked the engine to leave. */
+#define FAREWELL_DEADLINE 0.1
+
 /* The engine and what only this file needs. */
 struct running {
-    struct engine engine;
+    struct engine engine;       /* the first: engine_leave() gets no more */
     struct socket_claim *claim; /* NULL without a unix socket */
     struct payload payload;
     http_server *server;
     struct listener unix_listener, tcp_listener;
     ev_signal terminate, interrupt, hangup;
-    ev_timer idle, stop_deadline;
+    ev_timer idle, stop_deadline, farewell;
     bool stopping;
+    bool answering; /* one that asked the engine to leave is still being told */
 };
 
 static void give_up_socket(struct running *running) {
@@ -39,6 +44,14 @@ static void give_up_socket(struct running *running) {
         return;
     socket_claim_close(running->claim);
     socket_claim_withdraw(running->claim);
+}
+
+/* Ends the loop once all is done. */
+static void stop_when_done(struct running *running) {
+    const struct engine *engine = &running->engine;
+    if (sandboxes_count(engine->sandboxes) == 0 &&
+        (!running->answering || gateway_count(engine->gateway) == 0))
+        ev_break(engine->loop, EVBREAK_ALL);
 }
 
 static void stop(struct running *running) {
@@ -53,10 +66,25 @@ static void stop(struct running *running) {
     if (running->engine.options->serve_tcp)
         listener_stop(&running->tcp_listener);
     sandboxes_end_all(running->engine.sandboxes, "the engine stops");
-    if (sandboxes_count(running->engine.sandboxes) == 0)
-        ev_break(loop, EVBREAK_ALL);
-    else
-        ev_timer_start(loop, &running->stop_deadline);
+    ev_timer_start(loop, &running->stop_deadline);
+    stop_when_done(running);
+}
+
+static void on_farewell(struct ev_loop *loop, ev_timer *timer, int events) {
+    (void)loop, (void)events;
+    struct running *running = timer->data;
+    running->answering = false;
+    stop_when_done(running);
+}
+
+void engine_leave(struct engine *engine) {
+    struct running *running = (struct running *)engine;
+    if (running->stopping)
+        return;
+    log_info("stopping: a client asked for it");
+    running->answering = true;
+    ev_timer_start(engine->loop, &running->farewell);
+    stop(running);
 }
 
 static void on_signal(struct ev_loop *loop, ev_signal *watcher, int events) {
@@ -78,8 +106,8 @@ static void on_change(void *user) {
     size_t sandboxes = engine->sandboxes ? sandboxes_count(engine->sandboxes) : 0;
     size_t connections = engine->gateway ? gateway_count(engine->gateway) : 0;
     if (running->stopping) {
-        if (sandboxes == 0)
-            ev_break(engine->loop, EVBREAK_ALL);
+        if (engine->sandboxes && engine->gateway)
+            stop_when_done(running);
         return;
     }
     ev_timer_stop(engine->loop, &running->idle);
@@ -136,7 +164,11 @@ static int set_up(struct running *running, const struct options *options, char *
         return -1;
     ev_timer_init(&running->idle, on_idle, 0.0, 0.0);
     ev_timer_init(&running->stop_deadline, on_stop_deadline, STOP_DEADLINE, 0.0);
-    running->idle.data = running;
+    ev_timer_init(&running->farewell, on_farewell, FAREWELL_DEADLINE, 0.0);
+    running->idle.data = running->farewell.data = running;
+    engine->payload = &running->payload;
+    engine->started_at = rfc3339_now();
+    engine->socket = running->claim ? running->claim->path : NULL;
     engine->sandboxes = sandboxes_new(&(sandboxes_config){.loop = engine->loop,
                                                           .payload = &running->payload,
                                                           .bwrap = options->bwrap,

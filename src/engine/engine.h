@@ -12,12 +12,17 @@
 #include "sandbox_record.h"
 #include "socket_claim.h"
 
+struct payload;
+
 struct engine {
     struct ev_loop *loop;
     const struct options *options;
     struct host_facts host;
     struct sandboxes *sandboxes;
     struct gateway *gateway;
+    const struct payload *payload;
+    const char *socket; /* NULL without a unix socket */
+    int64_t started_at; /* wall clock, milliseconds since 1970 */
 };
 
 /* Serves until it is told to stop, or has been idle for long enough. claim: the unix socket, or
@@ -25,5 +30,9 @@ struct engine {
  * or -1. Returns the exit status. */
 int engine_run(const struct options *options, struct socket_claim *claim, int tcp_fd,
                int report_fd);
+
+/* Has the engine leave: it gives its socket up at once, ends its sandboxes, and is gone when the
+ * answer that is under way was sent. */
+void engine_leave(struct engine *engine);
 
 #endif

@@ -22,6 +22,7 @@
 static void set_state(struct sandbox *sandbox, enum sandbox_state state, const char *why) {
     static const char *const names[] = {"starting", "running", "ending"};
     log_info("sandbox %s: %s (%s)", sandbox->record.id, names[state], why);
+    sandbox_log_add(&sandbox->log, LOG_LEVEL_INFO, "%s: %s", names[state], why);
     sandbox->state = state;
 }
 
@@ -49,6 +50,7 @@ static void release(struct sandbox *sandbox) {
     ev_timer_stop(sandbox_loop(sandbox), &sandbox->end_deadline);
     sandboxes_unlink(sandbox->set, sandbox);
     json_decref(sandbox->record.metadata);
+    sandbox_log_free(&sandbox->log);
     free(sandbox->waiters);
     free(sandbox);
 }
@@ -228,8 +230,10 @@ struct sandbox *sandbox_create(struct sandboxes *set, const sandbox_request *req
     }
     if (request->lease_fd >= 0)
         close(request->lease_fd);
-    if (sandbox)
+    if (sandbox) {
         json_decref(sandbox->record.metadata);
+        sandbox_log_free(&sandbox->log);
+    }
     free(sandbox);
     return NULL;
 }
@@ -238,8 +242,13 @@ const struct sandbox_record *sandbox_record_of(const struct sandbox *sandbox) {
     return &sandbox->record;
 }
 
+const struct sandbox_log *sandbox_log_of(const struct sandbox *sandbox) {
+    return &sandbox->log;
+}
+
 void sandbox_set_timeout(struct sandbox *sandbox, int seconds) {
     struct ev_loop *loop = sandbox_loop(sandbox);
+    sandbox_log_add(&sandbox->log, LOG_LEVEL_INFO, "timeout: %d seconds from now", seconds);
     sandbox->record.end_at = rfc3339_now() + (int64_t)seconds * 1000;
     ev_timer_stop(loop, &sandbox->life);
     ev_timer_set(&sandbox->life, (double)seconds, 0.0);
@@ -254,6 +263,10 @@ void sandbox_extend(struct sandbox *sandbox, int seconds) {
 
 void sandbox_set_lease(struct sandbox *sandbox, int pidfd) {
     struct ev_loop *loop = sandbox_loop(sandbox);
+    if (pidfd >= 0)
+        sandbox_log_add(&sandbox->log, LOG_LEVEL_INFO, "lease: held by a process");
+    else if (sandbox->lease_fd >= 0 && sandbox->state != SANDBOX_ENDING)
+        sandbox_log_add(&sandbox->log, LOG_LEVEL_INFO, "lease: released");
     ev_io_stop(loop, &sandbox->lease_ended);
     if (sandbox->lease_fd >= 0)
         close(sandbox->lease_fd);

@@ -18,6 +18,7 @@
 #include "sandbox_record.h"
 
 struct sandbox;
+struct sandbox_log;
 struct sandboxes;
 
 typedef struct sandboxes_config {
@@ -70,6 +71,7 @@ typedef void sandbox_ended(bool gone, void *user);
 int sandbox_end(struct sandbox *sandbox, const char *cause, sandbox_ended *ended, void *user);
 
 const struct sandbox_record *sandbox_record_of(const struct sandbox *sandbox);
+const struct sandbox_log *sandbox_log_of(const struct sandbox *sandbox);
 
 /* Moves its end to `seconds` from now. */
 void sandbox_set_timeout(struct sandbox *sandbox, int seconds);

@@ -11,6 +11,7 @@
 
 #include "host_uid.h"
 #include "init_exchange.h"
+#include "sandbox_log.h"
 
 enum sandbox_state { SANDBOX_STARTING, SANDBOX_RUNNING, SANDBOX_ENDING };
 
@@ -58,6 +59,7 @@ struct sandbox {
     uid_t host_uid;
     struct sandbox_process process;
     struct sandbox_link link;
+    struct sandbox_log log;
 
     struct init_exchange *init; /* while starting */
     sandbox_started *started;   /* until it was called */

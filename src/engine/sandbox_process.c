@@ -83,8 +83,8 @@ static void on_status(struct ev_loop *loop, ev_io *io, int events) {
         close_watched(loop, io, &sandbox->process.status_fd);
 }
 
-/* Keeps the first bytes, for the message when the start fails; the rest is read so that nobody
- * blocks, and shown only to those who debug the engine. Returns false at the end. */
+/* Keeps the first bytes, for the message when the start fails; what comes later is the agent's and
+ * goes to the sandbox's log. Returns false at the end. */
 static bool read_errors(struct sandbox *sandbox) {
     struct sandbox_process *process = &sandbox->process;
     char text[512];
@@ -97,6 +97,7 @@ static bool read_errors(struct sandbox *sandbox) {
     size_t kept = (size_t)got < room ? (size_t)got : room;
     memcpy(process->errors + process->errors_used, text, kept);
     process->errors_used += kept;
+    sandbox_log_said(&sandbox->log, text, (size_t)got);
     log_debug("sandbox %s says: %.*s", sandbox->record.id, (int)got, text);
     return true;
 }

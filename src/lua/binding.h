@@ -48,7 +48,8 @@ enum op_value {
     OP_VALUE_ENTRY,
     OP_VALUE_ENTRIES,
     OP_VALUE_BYTES,
-    OP_VALUE_COUNT
+    OP_VALUE_COUNT,
+    OP_VALUE_JSON
 };
 
 /* The userdata. Each is born zeroed, gets its metatable, and only then acquires anything. */
@@ -129,6 +130,7 @@ void op_register(lua_State *L);
 void process_register(lua_State *L); /* more methods of boxes, after box_register() */
 void files_register(lua_State *L);   /* and of operations, after op_register() too */
 void forward_register(lua_State *L); /* the same */
+void engine_register(lua_State *L);  /* of clients and boxes */
 
 int loop_create(lua_State *L);
 int client_create(lua_State *L);

@@ -42,6 +42,7 @@ SB_API int luaopen_stepbox_core(lua_State *L) {
     op_register(L);
     files_register(L);
     forward_register(L);
+    engine_register(L);
     lua_newtable(L);
     compat_setfuncs(L, functions);
     push_members(L, BOX_TYPE, "methods");

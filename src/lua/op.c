@@ -139,6 +139,9 @@ static void push_value(lua_State *L, struct lua_op *self) {
     case OP_VALUE_ENTRIES:
         push_entries(L, self->op);
         break;
+    case OP_VALUE_JSON:
+        lua_pushstring(L, sb_op_json(self->op));
+        break;
     case OP_VALUE_BYTES:
     case OP_VALUE_COUNT: {
         size_t length;
