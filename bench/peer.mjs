@@ -1,5 +1,5 @@
-// The official JavaScript SDK, timed: says its version, then answers each line "COUNT REQUEST [BYTES]" with the seconds
-// that one took. Requests: command, upload, download. It works in the sandbox that SANDBOX_ID names.
+// The official JavaScript SDK, timed: says its version, then answers each line "COUNT REQUEST [BYTES]" with the
+// seconds that one took. Requests: command, upload, download. It works in the sandbox that SANDBOX_ID names.
 import { createInterface } from 'node:readline'
 import { readFileSync } from 'node:fs'
 import { Sandbox } from 'e2b'

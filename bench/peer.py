@@ -1,5 +1,5 @@
-"""The official Python SDK, timed: says its version, then answers each line "COUNT REQUEST [BYTES]" with the seconds
-that one took. Requests: command, upload, download. It works in the sandbox that SANDBOX_ID names."""
+"""The official Python SDK, timed: says its version, then answers each line "COUNT REQUEST [BYTES]" with the
+seconds that one took. Requests: command, upload, download. It works in the sandbox that SANDBOX_ID names."""
 
 import importlib.metadata
 import os

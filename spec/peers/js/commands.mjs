@@ -13,7 +13,9 @@ import { eventually, failure, inSandbox, sleep } from './sandbox.mjs'
 
 await inSandbox('commands', async (box) => {
   const { commands } = box
-  const isAlive = async (pid) => (await commands.run(`kill -0 ${pid} 2>&1 && echo yes || true`)).stdout === 'yes\n'
+  async function isAlive(pid) {
+    return (await commands.run(`kill -0 ${pid} 2>&1 && echo yes || true`)).stdout === 'yes\n'
+  }
 
   // In the foreground: result, directory, environment, user.
   const plain = await commands.run('echo out; echo err >&2')
@@ -44,7 +46,8 @@ await inSandbox('commands', async (box) => {
   const missing = await failure(commands.run('no-such-command'), CommandExitError)
   assert.equal(missing.exitCode, 127)
   assert.match(missing.stderr, /no-such-command/)
-  assert.match((await failure(commands.run('true', { cwd: '/not/there' }), InvalidArgumentError)).message, /\/not\/there/)
+  const nowhere = await failure(commands.run('true', { cwd: '/not/there' }), InvalidArgumentError)
+  assert.match(nowhere.message, /\/not\/there/)
   await failure(commands.run('true', { user: 'nobody-like-this' }), AuthenticationError)
 
   // Output as it comes: characters cut in two, much of it, both streams.
@@ -77,7 +80,8 @@ await inSandbox('commands', async (box) => {
   assert.equal(end.exitCode, -1)
   assert.equal(end.error, 'signal: killed')
   await eventually('the end of the child', async () => !(await isAlive(child)))
-  await eventually('the end of the entry', async () => !(await commands.list()).some(({ pid }) => pid === server.pid))
+  const isListed = async (wanted) => (await commands.list()).some(({ pid }) => pid === wanted)
+  await eventually('the end of the entry', async () => !(await isListed(server.pid)))
   assert.equal(await commands.kill(server.pid), false)
 
   // Whoever disconnects leaves it running; another connects and sees what comes from then on.

@@ -42,7 +42,8 @@ await inSandbox('files', async (box) => {
         assert.deepEqual(await files.read(`a/${name}`, { format: 'bytes', gzip }), everyByte)
         const blob = await files.read(`a/${name}`, { format: 'blob', gzip })
         assert.deepEqual(new Uint8Array(await blob.arrayBuffer()), everyByte)
-        assert.deepEqual(await gathered(await files.read(`a/${name}`, { format: 'stream', gzip })), Buffer.from(everyByte))
+        const stream = await files.read(`a/${name}`, { format: 'stream', gzip })
+        assert.deepEqual(await gathered(stream), Buffer.from(everyByte))
       }
     }
   }
@@ -71,7 +72,10 @@ await inSandbox('files', async (box) => {
   assert.deepEqual(await files.write([]), [])
 
   // Names of all kinds.
-  const names = ['two words', "it's", '"quoted"', 'new\nline', 'tab\t', 'grüße 🌍', '-rf', '%41+&?#', 'back\\slash', '*', 'a;b']
+  const names = [
+    'two words', "it's", '"quoted"', 'new\nline', 'tab\t', 'grüße 🌍', '-rf',
+    '%41+&?#', 'back\\slash', '*', 'a;b',
+  ]
   for (const name of names) {
     for (const options of [{}, { useOctetStream: true }]) {
       const path = `names/${name}/${name}`
@@ -134,7 +138,9 @@ await inSandbox('files', async (box) => {
   assert.equal(await files.makeDir('d/e/f'), false)
   await files.write('d/e/f/deep', 'x')
   await files.write('d/top', 'x')
-  const paths = async (depth) => (await files.list('d', { depth })).map(({ path }) => path.slice('/home/user/d/'.length))
+  async function paths(depth) {
+    return (await files.list('d', { depth })).map(({ path }) => path.slice('/home/user/d/'.length))
+  }
   assert.deepEqual(await paths(), ['e', 'top'])
   assert.deepEqual(await paths(2), ['e', 'e/f', 'top'])
   assert.deepEqual(await paths(9), ['e', 'e/f', 'e/f/deep', 'top'])

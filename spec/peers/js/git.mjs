@@ -33,7 +33,7 @@ await inSandbox('git', async (box) => {
   assert.equal(await files.read('clone/README'), 'one\n')
   await git.createBranch('clone', 'topic')
   await files.write('clone/README', 'two\n')
-  await git.commit('clone', 'nothing staged').then(() => assert.fail(), (error) => assert.ok(error instanceof CommandExitError))
+  await failure(git.commit('clone', 'nothing staged'), CommandExitError)
   await git.add('clone', { files: ['README'] })
   await git.commit('clone', 'second', { authorName: 'Another', authorEmail: 'a@example.com' })
   const { branches, currentBranch } = await git.branches('clone')
@@ -55,5 +55,6 @@ await inSandbox('git', async (box) => {
 
   await git.init('alone')
   await failure(git.pull('alone'), GitUpstreamError)
-  assert.match((await failure(git.clone('/no/such/repository', { path: 'x' }), CommandExitError)).stderr, /does not exist/)
+  const missing = await failure(git.clone('/no/such/repository', { path: 'x' }), CommandExitError)
+  assert.match(missing.stderr, /does not exist/)
 })

@@ -1,6 +1,6 @@
 // Servers in the sandbox, reached by the host name that the SDK gives for their port: HTTP and WebSockets.
 import assert from 'node:assert/strict'
-import { Agent, fetch, WebSocket } from 'undici'
+import { Agent, fetch, FormData, WebSocket } from 'undici'
 import { eventually, inSandbox } from './sandbox.mjs'
 
 // A server that answers GET with the path and the length of the body, and echoes one message over a WebSocket.
@@ -41,7 +41,8 @@ await inSandbox('ports', async (box) => {
   const { hostname, port } = new URL(process.env.E2B_SANDBOX_URL)
   const lookup = (name, options, callback) => callback(null, [{ address: hostname, family: 4 }])
   const dispatcher = new Agent({ connect: { lookup } })
-  const request = (number, path, options) => fetch(`http://${box.getHost(number)}:${port}${path}`, { dispatcher, ...options })
+  const request = (number, path, options) =>
+    fetch(`http://${box.getHost(number)}:${port}${path}`, { dispatcher, ...options })
 
   assert.match(box.getHost(8000), new RegExp(`^8000-${box.sandboxId}\\.`))
   const closed = await request(8000, '/')
@@ -57,6 +58,18 @@ await inSandbox('ports', async (box) => {
     await (await request(8000, '/', { method: 'POST', body })).text(),
     `3000000 bytes to ${box.getHost(8000)}:${port}`,
   )
+
+  // Signed addresses of files work by that name alone: nothing else says which sandbox is meant.
+  const signed = async (url) => new URL(await url)
+  const download = await signed(box.downloadUrl('server.py', { useSignatureExpiration: 60 }))
+  assert.equal(await (await request(49983, download.pathname + download.search)).text(), server)
+  const upload = await signed(box.uploadUrl('uploaded'))
+  const form = new FormData()
+  form.append('file', new Blob(['by name']), 'ignored')
+  const { status } = await request(49983, upload.pathname + upload.search, { method: 'POST', body: form })
+  assert.equal(status, 200)
+  assert.equal(await box.files.read('uploaded'), 'by name')
+  assert.equal((await request(49983, '/files?path=uploaded')).status, 401)
 
   const socket = new WebSocket(`ws://${box.getHost(8000)}:${port}/socket`, { dispatcher })
   const message = await new Promise((resolve, reject) => {

@@ -29,11 +29,11 @@ export async function failure(promise, kind) {
 
 export const sleep = (ms) => new Promise((resolve) => setTimeout(resolve, ms))
 
-/** Waits until fn() gives something, at most five seconds. */
+/** Waits until fn() gives something, at most five seconds. what: for the message; text, or a function that makes it. */
 export async function eventually(what, fn) {
   for (const end = Date.now() + 5000; ; await sleep(20)) {
     const value = await fn()
     if (value) return value
-    assert.ok(Date.now() < end, `not within five seconds: ${what}`)
+    assert.ok(Date.now() < end, `not within five seconds: ${typeof what === 'function' ? what() : what}`)
   }
 }

@@ -14,7 +14,8 @@ await inSandbox('terminals', async (box) => {
     const onData = (data) => (screen.text += decoder.decode(data, { stream: true }))
     screen.handle = await pty.create({ cols: 80, rows: 24, timeoutMs: 0, ...options, onData })
     screen.type = (text) => pty.sendInput(screen.handle.pid, bytes(text))
-    screen.shows = (pattern) => eventually(`${pattern} in ${JSON.stringify(screen.text)}`, () => pattern.test(screen.text))
+    screen.shows = (pattern) =>
+      eventually(() => `${pattern} in ${JSON.stringify(screen.text)}`, () => pattern.test(screen.text))
     return screen
   }
 

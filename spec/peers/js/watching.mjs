@@ -11,8 +11,10 @@ await inSandbox('watching', async (box) => {
     const events = []
     const handle = await files.watchDir(path, (event) => events.push(event), options)
     const has = (type, name) =>
-      eventually(`${type} ${name} in ${JSON.stringify(events)}`, () =>
-        events.find((event) => event.type === type && event.name === name))
+      eventually(
+        () => `${type} ${name} in ${JSON.stringify(events)}`,
+        () => events.find((event) => event.type === type && event.name === name),
+      )
     return { events, handle, has }
   }
 

@@ -41,11 +41,11 @@ class fails:
 
 
 def eventually(what, fn):
-    """Waits until fn() gives something, at most five seconds."""
+    """Waits until fn() gives something, at most five seconds. what: for the message; text, or a function that makes it."""
     end = time.monotonic() + 5
     while True:
         value = fn()
         if value:
             return value
-        assert time.monotonic() < end, f"not within five seconds: {what}"
+        assert time.monotonic() < end, f"not within five seconds: {what() if callable(what) else what}"
         time.sleep(0.02)

@@ -1,5 +1,5 @@
-"""Steps: code with state and callbacks, in contexts, past its deadline; and sandboxes by their id, listed, lengthened,
-killed."""
+"""Steps: code with state and callbacks, in contexts, past its deadline; and sandboxes by their id, listed,
+lengthened, killed."""
 
 import base64
 from datetime import datetime, timezone

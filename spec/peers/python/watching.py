@@ -18,7 +18,7 @@ with in_sandbox("watching") as box:
                 self.events += self.handle.get_new_events()
                 return next((e for e in self.events if (e.type, e.name) == (kind, name)), None)
 
-            return eventually(f"{kind} {name} in {self.events}", look)
+            return eventually(lambda: f"{kind} {name} in {self.events}", look)
 
     files.make_dir("watched/below")
     files.write("watched/old", "x")
