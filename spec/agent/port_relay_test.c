@@ -13,6 +13,7 @@
 #include <ev.h>
 #include <netinet/in.h>
 #include <poll.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -204,6 +205,29 @@ static void many_at_once_all_end(void **state) {
     close(listener);
 }
 
+static void one_more_than_there_may_be_is_closed_at_once(void **state) {
+    (void)state;
+    struct rlimit limit;
+    const rlim_t needed = 4 * PORT_RELAY_MAX;
+    getrlimit(RLIMIT_NOFILE, &limit);
+    if (limit.rlim_max < needed)
+        skip();
+    limit.rlim_cur = limit.rlim_cur < needed ? needed : limit.rlim_cur;
+    assert_int_equal(setrlimit(RLIMIT_NOFILE, &limit), 0);
+    static int clients[PORT_RELAY_MAX + 1];
+    uint16_t port;
+    int listener = listen_on(AF_INET, &port);
+    char byte;
+    for (int i = 0; i <= PORT_RELAY_MAX; i++)
+        clients[i] = relay_to(port, false);
+    assert_int_equal(port_relays_count(relays), PORT_RELAY_MAX);
+    assert_int_equal(recv(clients[PORT_RELAY_MAX], &byte, 1, 0), 0);
+    assert_int_equal(recv(clients[0], &byte, 1, 0), -1);
+    for (int i = 0; i <= PORT_RELAY_MAX; i++)
+        close(clients[i]);
+    close(listener);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(bytes_and_ends_go_both_ways, set_up, tear_down),
@@ -214,6 +238,8 @@ int main(void) {
         cmocka_unit_test_setup_teardown(a_server_that_breaks_off_closes_both_ways_at_once, set_up,
                                         tear_down),
         cmocka_unit_test_setup_teardown(many_at_once_all_end, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(one_more_than_there_may_be_is_closed_at_once, set_up,
+                                        tear_down),
     };
     int failed = cmocka_run_group_tests(tests, NULL, NULL);
     ev_loop_destroy(EV_DEFAULT);
