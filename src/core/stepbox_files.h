@@ -3,7 +3,8 @@
  *
  * A path is absolute, or relative to the home directory of `user` (NULL: the sandbox's default
  * user). Failures have codes of their own: SB_NOT_FOUND, SB_IS_DIRECTORY, SB_NOT_DIRECTORY,
- * SB_EXISTS, SB_NO_SPACE, SB_PERMISSION, SB_BAD_PATH, SB_TOO_LARGE.
+ * SB_EXISTS, SB_NO_SPACE, SB_PERMISSION, SB_BAD_PATH, SB_TOO_LARGE. SB_NOT_FOUND is about a path
+ * alone: when the sandbox is gone it is SB_SANDBOX_LOST.
  */
 #ifndef STEPBOX_FILES_H
 #define STEPBOX_FILES_H
