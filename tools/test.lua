@@ -114,12 +114,16 @@ local env = "env XDG_RUNTIME_DIR=" .. folder .. " "
 -- script that sees to that. Other programs are left alone (spec/support/host.lua): not all of them bear it.
 if build:find "asan" then
   os.execute("mkdir " .. folder .. "/bin")
-  local path = folder .. "/bin/lua5.4"
-  local script = assert(io.open(path, "w"))
-  script:write("#!/bin/sh\nexport LD_PRELOAD=", capture "${CC:-cc} -print-file-name=libasan.so",
-    " ASAN_OPTIONS=detect_leaks=0\nexec ", capture "command -v lua5.4", ' "$@"\n')
-  script:close()
-  os.execute("chmod +x " .. path)
+  local function wrap(program, environment)
+    local path = folder .. "/bin/" .. program
+    local script = assert(io.open(path, "w"))
+    script:write("#!/bin/sh\n", environment, "\nexec ", capture("command -v " .. program), ' "$@"\n')
+    script:close()
+    os.execute("chmod +x " .. path)
+  end
+  local library = capture "${CC:-cc} -print-file-name=libasan.so"
+  wrap("lua5.4", "export ASAN_OPTIONS=detect_leaks=0 LD_PRELOAD=" .. library)
+  wrap("curl", "unset LD_PRELOAD") -- which a script may start itself
   env = env .. "PATH=" .. folder .. "/bin:$PATH "
 end
 local suites = {
