@@ -19,6 +19,7 @@ supported_platforms = { "linux" }
 dependencies = {
   "lua >= 5.4",
   "lua-cjson >= 2.1.0",
+  "argparse >= 0.7.1",
 }
 
 -- Looked up as libraries: Debian keeps headers in folders that differ between architectures.
@@ -29,6 +30,7 @@ external_dependencies = {
   EV = { library = "ev" },
   NETTLE = { library = "nettle" },
   ARCHIVE = { library = "archive" },
+  EDIT = { library = "edit" },
   Z = { library = "z" },
 }
 

@@ -17,6 +17,7 @@ CORE_PC   := libcurl jansson nettle
 SERVER_PC := libmicrohttpd jansson
 AGENT_PC  := nettle zlib
 ARCHIVE_PC := libarchive
+EDITOR_PC  := libedit
 # libev ships no .pc file.
 SERVER_LIBS = $(call pc,libs,$(SERVER_PC)) -lev -lm
 
@@ -27,6 +28,8 @@ CORE_OBJ   := $(call obj_of,core)
 LUA_OBJ    := $(call obj_of,lua)
 ARCHIVE_MODULE_OBJ := $(BUILD)/obj/archive/module.o
 ARCHIVE_OBJ := $(filter-out $(ARCHIVE_MODULE_OBJ),$(call obj_of,archive))
+EDITOR_OBJ := $(BUILD)/obj/console/editor.o
+CONSOLE_OBJ := $(filter-out $(EDITOR_OBJ),$(call obj_of,console))
 COMMON_OBJ := $(call obj_of,common)
 ENGINE_OBJ := $(call obj_of,engine)
 AGENT_OBJ  := $(call obj_of,agent)
@@ -38,6 +41,8 @@ $(COMMON_OBJ) $(ENGINE_OBJ): EXTRA = -Isrc/common $(call pc,cflags,$(SERVER_PC))
 $(AGENT_OBJ): EXTRA = -Isrc/common $(call pc,cflags,$(SERVER_PC) $(AGENT_PC))
 $(ARCHIVE_OBJ): EXTRA = -Isrc/core $(call pc,cflags,$(ARCHIVE_PC))
 $(ARCHIVE_MODULE_OBJ): EXTRA = -Isrc/core $(LUA_CFLAGS)
+$(CONSOLE_OBJ): EXTRA = $(LUA_CFLAGS)
+$(EDITOR_OBJ): EXTRA = $(LUA_CFLAGS) $(call pc,cflags,$(EDITOR_PC))
 LUA_CFLAGS ?= $(call pc,cflags,$(LUA_PC))
 
 $(BUILD)/obj/%.o: src/%.c
@@ -65,6 +70,14 @@ $(BUILD)/lib/libstepbox-archive.a: $(ARCHIVE_OBJ)
 $(BUILD)/lua/stepbox/archive.so: $(ARCHIVE_MODULE_OBJ) $(BUILD)/lib/libstepbox-archive.a $(BUILD)/lib/libstepbox.a
 	@mkdir -p $(@D)
 	$(CC) -shared $(LDFLAGS) -o $@ $^ $(call pc,libs,$(ARCHIVE_PC))
+
+$(BUILD)/lua/stepbox/console.so: $(CONSOLE_OBJ)
+	@mkdir -p $(@D)
+	$(CC) -shared $(LDFLAGS) -o $@ $^ -lm
+
+$(BUILD)/lua/stepbox/editor.so: $(EDITOR_OBJ)
+	@mkdir -p $(@D)
+	$(CC) -shared $(LDFLAGS) -o $@ $^ $(call pc,libs,$(EDITOR_PC))
 
 # Core and binding in one archive, for hosts that link the module in.
 $(BUILD)/lib/libstepbox-lua.a: $(LUA_OBJ) $(CORE_OBJ)
@@ -94,6 +107,7 @@ $(BUILD)/share/stepbox/runners/.stamp: $(RUNNERS)
 .PHONY: all
 all: $(BUILD)/lib/libstepbox.a $(BUILD)/lib/libstepbox.so $(BUILD)/lua/stepbox/core.so ## build everything
 all: $(BUILD)/lib/libstepbox-archive.a $(BUILD)/lua/stepbox/archive.so
+all: $(BUILD)/lua/stepbox/console.so $(BUILD)/lua/stepbox/editor.so
 all: $(BUILD)/bin/stepboxd $(BUILD)/bin/stepbox-agent $(BUILD)/share/stepbox/runners/.stamp
 
 -include $(shell find $(BUILD)/obj $(BUILD)/spec -name '*.d' 2>/dev/null)
