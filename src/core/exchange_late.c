@@ -21,8 +21,10 @@ static bool is_plain(const struct sbi_config *config) {
 }
 
 void sbi_exchange_late_prepare(struct sbi_exchange *exchange) {
-    /* The descriptor is known of a new connection alone. */
-    curl_easy_setopt(exchange->easy, CURLOPT_FRESH_CONNECT, is_plain(exchange->config) ? 1L : 0L);
+    /* The descriptor is known of a new connection alone; those would pile up if they were kept. */
+    long is_needed = is_plain(exchange->config);
+    curl_easy_setopt(exchange->easy, CURLOPT_FRESH_CONNECT, is_needed);
+    curl_easy_setopt(exchange->easy, CURLOPT_FORBID_REUSE, is_needed);
 }
 
 void sbi_exchange_late_watch(struct sbi_exchange *exchange) {
