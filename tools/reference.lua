@@ -11,6 +11,7 @@ local FILES = {
   "lua/stepbox/git/status.lua", "lua/stepbox/git/work.lua",
   "lua/stepbox/git/branches.lua", "lua/stepbox/git/remotes.lua", "lua/stepbox/git/transfer.lua",
   "lua/stepbox/git/config.lua",
+  "lua/stepbox/blocks.lua", "lua/stepbox/blocks/block.lua",
 }
 
 -- Local functions that the public module hands out under another name.
@@ -18,7 +19,8 @@ local EXPORTED = { client = "stepbox.client", spawn = "stepbox.spawn", run = "st
 -- Tables whose functions are public, and how a user writes them.
 local OWNERS = { stepbox = "stepbox", engine = "engine", Box = "box", Client = "client", Task = "task", host = "stepbox.loop",
   Result = "result", Git = "box.git", Commands = "box.commands", Command = "command", Pty = "box.pty",
-  Terminal = "terminal", Files = "box.files", Watch = "watch", Forward = "forward" }
+  Terminal = "terminal", Files = "box.files", Watch = "watch", Forward = "forward",
+  blocks = "blocks", Block = "block" }
 
 local problems = {}
 
