@@ -100,6 +100,34 @@ _count(']] .. pattern .. "')"
     assert.equal(7, result.exit_code)
   end)
 
+  it("gets all of its input however late it reads it", function()
+    local client = assert(stepbox.client { request_timeout = 1 })
+    local own <close> = assert(client:create { timeout = 60 })
+    local result = assert(own.commands:run("sleep 1.5; wc -c", { stdin = ("x"):rep(300000), timeout = 30 }))
+    assert.equal("300000\n", result.stdout)
+  end)
+
+  it("that cannot be given its input is killed, and says so", function()
+    stepbox.run(function()
+      local pid
+      local waiter = stepbox.spawn(function()
+        return box.commands:run("echo $$; exec sleep 63.5", {
+          stdin = ("x"):rep(300000),
+          on_stdout = function(text) pid = tonumber(text) end,
+        })
+      end)
+      while not pid do stepbox.sleep(0.01) end
+      stepbox.sleep(0.1)
+      waiter:cancel()
+      local result, message, code, partial = waiter:wait()
+      assert.is_nil(result)
+      assert.equal("cancelled", code)
+      assert.matches("^stdin: ", message)
+      assert.equal(pid .. "\n", partial.stdout)
+    end)
+    assert.is_true(sandbox.eventually(5, function() return count "sleep 63.5" == 0 end))
+  end)
+
   it("hands out output as it comes, outside of any transfer", function()
     local seen, start = {}, sandbox.now()
     run("for i in 1 2 3; do echo $i; sleep 0.3; done", {
@@ -198,6 +226,57 @@ _count(']] .. pattern .. "')"
     assert.equal("process_gone", select(3, box.commands:kill(pid)))
     assert.equal("process_gone", select(3, box.commands:connect "no such tag"))
     assert.equal("process_gone", select(3, box.commands:send_stdin(999999, "x")))
+  end)
+
+  it("in the background takes input while its output is handed out", function()
+    local client = assert(stepbox.client { request_timeout = 5 })
+    local own <close> = assert(client:create { timeout = 60 })
+    local got = 0
+    local handle = assert(own.commands:run({ "cat" }, {
+      background = true,
+      stdin = true,
+      on_stdout = function(text) got = got + #text end,
+    }))
+    assert(handle:send_stdin(("x"):rep(6000000)))
+    assert(handle:close_stdin())
+    assert(handle:wait())
+    assert.equal(6000000, got)
+    assert.equal("process_gone", select(3, handle:send_stdin "more"))
+  end)
+
+  it("in the background outlives a handler that raises, and so does its handle", function()
+    local handle = assert(run("echo out; exec sleep 64.5", {
+      background = true,
+      on_stdout = function() error { of_mine = true } end,
+    }))
+    stepbox.run(function()
+      local other = stepbox.spawn(function() return select(3, handle:wait()) end)
+      stepbox.sleep(0.001)
+      local ok, raised = pcall(handle.wait, handle)
+      if ok then ok, raised = pcall(other.wait, other) end -- the other was handed the piece
+      assert.is_false(ok)
+      assert.is_true(raised.of_mine)
+    end)
+    assert.is_true(handle.done)
+    assert.equal("out\n", handle.stdout)
+    assert.equal("cancelled", select(3, handle:wait()))
+    assert.equal(1, count "sleep 64.5")
+    assert(handle:kill())
+  end)
+
+  it("keeps its sandbox from the collector", function()
+    stepbox.run(function()
+      stepbox.spawn(function()
+        for _ = 1, 40 do
+          collectgarbage()
+          stepbox.sleep(0.005)
+        end
+      end)
+      for _ = 1, 3 do
+        assert(stepbox.create({ timeout = 60 }).commands:list())
+        assert(stepbox.create({ timeout = 60 }).files:info "/")
+      end
+    end)
   end)
 
   it("can be followed from another handle of the sandbox", function()

@@ -88,6 +88,36 @@ while True: signal.pause()]]
     assert.equal("closed", select(3, terminal:expect "three"))
   end)
 
+  it("that is waited for is left alone by what ends the waiting", function()
+    local terminal = assert(box.pty:create { command = { "cat" }, max_output = 100000 })
+    stepbox.run(function()
+      local waiter = stepbox.spawn(function() return terminal:expect "never" end)
+      stepbox.sleep(0.05)
+      waiter:cancel()
+      assert.equal("cancelled", select(3, waiter:wait()))
+    end)
+    assert.is_false(terminal.done)
+    assert(terminal:send "hello\n")
+    assert.equal("hello\r\nhello", assert(terminal:expect("hello\r\nhello", { timeout = 5 })))
+    local line = ("x"):rep(99) .. "\n"
+    for _ = 1, 11 do assert(terminal:send(line:rep(50))) end
+    assert.equal("too_large", select(3, terminal:expect("never", { timeout = 5 })))
+    assert(terminal:kill())
+    assert(terminal:wait())
+    assert.is_true(terminal.done)
+  end)
+
+  it("finds a text in much output, and one that comes in two pieces", function()
+    local command = "seq 300000; printf 'he'; sleep 0.2; printf 'llo'; cat"
+    local terminal = assert(box.pty:create { command = command })
+    local shown = assert(terminal:expect("hello", { timeout = 20 }))
+    assert.equal("1\r\n2\r\n", shown:sub(1, 6))
+    assert.equal("300000\r\nhello", shown:sub(-13))
+    assert(terminal:send "more\n")
+    assert.equal("more", assert(terminal:expect("more", { timeout = 5 })))
+    assert(terminal:kill())
+  end)
+
   it("refuses what is for a command's input, and the other way round", function()
     local terminal = assert(box.pty:create { command = "cat" })
     assert.is_nil((box.commands:send_stdin(terminal.pid, "x")))

@@ -30,24 +30,53 @@ local function deliver(op, handlers)
   end
 end
 
---- Waits until `op` is done.
+-- What it holds in C, which may be much, need not wait for the collector.
+local function close(op, ...)
+  op:close()
+  return ...
+end
+
+--- Waits until `op` is done, and closes it.
 ---@param op userdata|nil an operation, or nil with message and code of one that could not start
 ---@return any ... what op:result() gives: value | nil, message, code, partial
 local function finish(op, ...)
   if not op then return nil, ... end
   while not op:done() do task.await(op) end
-  return op:result()
+  return close(op, op:result())
 end
 
---- The same with handlers for events.
-local function finish_with(handlers, op, ...)
-  if not op then return nil, ... end
+--- Waits until `op`, which others may use too, is done, with handlers for events.
+local function wait_with(handlers, op)
   local ok, raised = pcall(deliver, op, handlers)
   if not ok then
-    op:close()
+    op:cancel()
     error(raised, 0)
   end
   return op:result()
 end
 
-return { finish = finish, finish_with = finish_with, deliver_waiting = deliver_waiting }
+--- Finishes `op` with handlers for events.
+local function finish_with(handlers, op, ...)
+  if not op then return nil, ... end
+  return close(op, wait_with(handlers, op))
+end
+
+--- Finishes `op` while another, `source`, goes on and has its events handed out. Ends early, with nothing,
+--- when `source` does. A task that is cancelled in here has `op` cancelled.
+local function finish_beside(source, handlers, op, ...)
+  if not op then return nil, ... end
+  while not op:done() and not source:done() do
+    deliver_waiting(source, handlers)
+    if not op:done() and not source:done() then task.await(op, source) end
+  end
+  if op:done() then return close(op, op:result()) end
+  op:close()
+end
+
+return {
+  deliver_waiting = deliver_waiting,
+  finish = finish,
+  finish_beside = finish_beside,
+  finish_with = finish_with,
+  wait_with = wait_with,
+}

@@ -63,41 +63,44 @@ local function pieces_of(stdin)
 end
 
 --- Gives a running process its input while its output is taken, so that neither waits for the other.
-local function feed(box, op, deliver, stdin)
+---@return string? message why it did not get all of it
+---@return string? code "process_gone" or "invalid" when it reads no more
+local function feed(box, op, handlers, stdin)
   local pieces = pieces_of(stdin)
   while not op:pid() and not op:done() do
-    deliver()
+    call.deliver_waiting(op, handlers)
     if not op:pid() and not op:done() then task.await(op) end
   end
   if op:done() then return end
   local target = { pid = op:pid() }
-  local function finish(sending)
-    while sending and not sending:done() and not op:done() do
-      deliver()
-      if not sending:done() and not op:done() then task.await(op, sending) end
-    end
-    local ok = sending and sending:done() and sending:result()
-    if sending then sending:close() end
-    return ok
-  end
   for piece in pieces do
     if type(piece) ~= "string" then error("the function 'stdin' gave a " .. type(piece), 0) end
     for first = 1, #piece, process.PIECE do
-      -- A program that reads no more has ended, or will: its result tells what it thought of its input.
-      if not finish(box:start_process_send(target, piece:sub(first, first + process.PIECE - 1), false)) then
-        return
-      end
+      local part = piece:sub(first, first + process.PIECE - 1)
+      -- A program may take its time before it reads: the deadline is the command's.
+      local ok, message, code =
+        call.finish_beside(op, handlers, box:start_process_send(target, part, false, math.huge))
+      if not ok then return message, code end
     end
   end
-  finish(box:start_process_close_stdin(target))
+  local _, message, code = call.finish_beside(op, handlers, box:start_process_close_stdin(target))
+  return message, code
 end
 
 local function run_with_input(box, handlers, stdin, op, ...)
   if not op then return nil, ... end
-  local ok, raised = pcall(feed, box, op, function() call.deliver_waiting(op, handlers) end, stdin)
+  local ok, message, code = pcall(feed, box, op, handlers, stdin)
   if not ok then
     op:close()
-    error(raised, 0)
+    error(message, 0)
+  end
+  -- A program that reads no more has ended, or will: its result tells what it thought of its input. One that
+  -- should have got more, and would go on with a part of it, is killed.
+  if code and code ~= "process_gone" and code ~= "invalid" and not op:done() then
+    op:cancel()
+    local partial = select(4, op:result())
+    op:close()
+    return nil, "stdin: " .. message, code, partial
   end
   return call.finish_with(handlers, op)
 end

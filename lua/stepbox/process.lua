@@ -50,11 +50,18 @@ local function selector(process)
 end
 
 --- Sends all of `data` and waits until the process has taken it.
-local function send(box, process, data, to_terminal)
+---@param following? stepbox.Command whose output is handed out meanwhile: else neither might go on
+local function send(box, process, data, to_terminal, following)
   local first = 1
   repeat
-    local piece = data:sub(first, first + PIECE - 1)
-    local ok, message, code = call.finish(box:start_process_send(process, piece, to_terminal))
+    local piece, ok, message, code = data:sub(first, first + PIECE - 1), nil, nil, nil
+    if following and not following.op:done() then
+      ok, message, code =
+        call.finish_beside(following.op, following.handlers, box:start_process_send(process, piece, to_terminal))
+      if ok == nil and not code then return nil, "send: the process has ended", "process_gone" end
+    else
+      ok, message, code = call.finish(box:start_process_send(process, piece, to_terminal))
+    end
     if not ok then return nil, message, code end
     first = first + PIECE
   until first > #data
@@ -105,12 +112,12 @@ end
 
 function properties:stdout()
   task.poll()
-  return (self.op:output())
+  return (self.op:stdout())
 end
 
 function properties:stderr()
   task.poll()
-  return (select(2, self.op:output()))
+  return (self.op:stderr())
 end
 
 function properties:exit_code()
@@ -138,7 +145,7 @@ end
 ---@return stepbox.CommandResult? partial what had arrived
 function Command:wait()
   if self.outcome then return settle(self) end
-  return settle(self, call.finish_with(self.handlers, self.op))
+  return settle(self, call.wait_with(self.handlers, self.op))
 end
 
 --- Kills the process and all that it started.
@@ -157,14 +164,15 @@ function Command:signal(signal)
   return call.finish(self.box:start_process_signal({ pid = self.pid }, signal_number(signal)))
 end
 
---- Writes to its standard input, which `stdin = true` left open, and waits until it was taken.
+--- Writes to its standard input, which `stdin = true` left open, and waits until it was taken; what
+--- `on_stdout` and `on_stderr` were given for is called in here too.
 ---@param data string
 ---@return true|nil
 ---@return string? message
----@return string? code
+---@return string? code "process_gone" when it has ended, or reads no more; "timeout" when it did not read
 function Command:send_stdin(data)
   check.argument("send_stdin", 1, check.string, data)
-  return send(self.box, { pid = self.pid }, data, false)
+  return send(self.box, { pid = self.pid }, data, false, self)
 end
 
 --- Closes its standard input: the process reads an end.

@@ -46,14 +46,14 @@ function Terminal.__index(self, key)
   return self.command[key]
 end
 
---- Types into the terminal; "\3" is Ctrl-C, "\4" is Ctrl-D.
+--- Types into the terminal; "\3" is Ctrl-C, "\4" is Ctrl-D. What it shows meanwhile goes to `on_data`.
 ---@param data string
 ---@return true|nil
 ---@return string? message
 ---@return string? code
 function Terminal:send(data)
   check.argument("send", 1, check.string, data)
-  return process.send(self.box, { pid = self.pid }, data, true)
+  return process.send(self.box, { pid = self.pid }, data, true, self.command)
 end
 
 --- Gives the terminal another size; its program gets SIGWINCH.
@@ -78,13 +78,20 @@ function Terminal:wait() return self.command:wait() end
 local EXPECT_OPTIONS = { timeout = check.seconds }
 local EXPECT_SECONDS = 30
 
---- What the terminal showed up to the end of `text`; else what it has shown, which lacks it.
-local function look_for(self, text)
-  local output, seen = self.command.op:output(), self.seen or 0
-  local _, last = output:find(text, seen + 1, true)
-  if not last then return nil, output:sub(seen + 1) end
-  self.seen = last
-  return output:sub(seen + 1, last)
+--- Searches what the terminal has shown since `looked`: where `text` ends in all that it showed, else nil and
+--- from where on to look again, so that much output is not searched anew with each piece of it.
+local function look_for(op, text, looked)
+  local output = op:stdout(looked)
+  local _, last = output:find(text, 1, true)
+  if last then return looked + last end
+  return nil, looked + math.max(0, #output - #text + 1)
+end
+
+--- Why the text will not be shown any more.
+local function explain_end(op, instead)
+  local value, message, code = op:result()
+  if value then return nil, "the program ended without showing it", "closed", instead end
+  return nil, message, code, instead
 end
 
 ---@class stepbox.ExpectOptions
@@ -96,24 +103,35 @@ end
 ---@param options? stepbox.ExpectOptions
 ---@return string|nil output
 ---@return string? message
----@return string? code "timeout", "closed" when the program ended without it
+---@return string? code "timeout", "closed" when the program ended without it, "too_large" when it has shown more
+---than `max_output` and nothing more is kept
 ---@return string? instead
 function Terminal:expect(text, options)
   check.argument("expect", 1, check.string, text)
   options = check.options("expect", options, EXPECT_OPTIONS)
   if self.command.handlers.on_pty then error("'expect' cannot be used together with 'on_data'", 2) end
-  local op, timer = self.command.op, task.loop():start_sleep(options.timeout or EXPECT_SECONDS)
+  local op, begin = self.command.op, self.seen or 0
+  local timer, message, code = task.loop():start_sleep(options.timeout or EXPECT_SECONDS)
+  if not timer then return nil, message, code end
+  local looked, last, is_over, is_full = begin, nil, false, false
   while true do
-    local found, instead = look_for(self, text)
-    local is_late = not timer or timer:done()
-    if found or op:done() or is_late then
-      if timer then timer:close() end
-      if found then return found end
-      if op:done() then return nil, "the program ended without showing it", "closed", instead end
-      return nil, "it was not shown in time", "timeout", instead
-    end
-    task.await(op, timer)
+    -- Looked at before the text is: what comes in between is not missed then.
+    is_over, is_full = op:done() or timer:done(), select(2, op:stdout(math.huge))
+    last, looked = look_for(op, text, looked)
+    if last or is_over or is_full then break end
+    task.await(timer, op) -- in this order, so that a task's cancel ends this call alone
   end
+  local shown, ok = op:stdout(begin), true
+  if timer:done() then ok, message, code = timer:result() end
+  timer:close()
+  if last then
+    self.seen = last
+    return shown:sub(1, last - begin)
+  end
+  if not ok then return nil, message, code, shown end
+  if op:done() then return explain_end(op, shown) end
+  if is_full then return nil, "it has shown more than is kept", "too_large", shown end
+  return nil, "it was not shown in time", "timeout", shown
 end
 
 --- Kills its program and all that it started.

@@ -86,11 +86,12 @@ static void calls_name_the_process_and_carry_bytes(void **state) {
         server_add_reply(c->server, paths[i], OK_STATUS, JSON, "{}");
     }
     assert_int_equal(
-        connection_end(c, sb_process_send(c->box, &seven, "a\0\xff", 3, false, &c->error)), SB_OK);
-    assert_int_equal(connection_end(c, sb_process_send(c->box, &tagged, "\4", 1, true, &c->error)),
-                     SB_OK);
-    assert_int_equal(connection_end(c, sb_process_send(c->box, &seven, NULL, 0, false, &c->error)),
-                     SB_OK);
+        connection_end(c, sb_process_send(c->box, &seven, "a\0\xff", 3, false, 0, &c->error)),
+        SB_OK);
+    assert_int_equal(
+        connection_end(c, sb_process_send(c->box, &tagged, "\4", 1, true, 0, &c->error)), SB_OK);
+    assert_int_equal(
+        connection_end(c, sb_process_send(c->box, &seven, NULL, 0, false, 0, &c->error)), SB_OK);
     assert_int_equal(connection_end(c, sb_process_close_stdin(c->box, &seven, &c->error)), SB_OK);
     assert_int_equal(connection_end(c, sb_process_signal(c->box, &tagged, SIGKILL, &c->error)),
                      SB_OK);
@@ -115,14 +116,14 @@ static void misuse_is_told_at_once(void **state) {
     struct connection *c = *state;
     const sb_process none = {0}, bad_tag = {.tag = "\xff"};
     char *much = calloc(1, 4 * 1024 * 1024 + 1);
-    assert_null(sb_process_send(c->box, &none, "", 0, false, &c->error));
+    assert_null(sb_process_send(c->box, &none, "", 0, false, 0, &c->error));
     assert_string_equal(c->error.message, "pid: cannot be a process's id");
-    assert_null(sb_process_send(c->box, &bad_tag, "", 0, false, &c->error));
+    assert_null(sb_process_send(c->box, &bad_tag, "", 0, false, 0, &c->error));
     assert_string_equal(c->error.message, "tag: is empty or not UTF-8");
-    assert_null(sb_process_send(c->box, NULL, "", 0, false, &c->error));
-    assert_null(sb_process_send(c->box, &seven, NULL, 1, false, &c->error));
+    assert_null(sb_process_send(c->box, NULL, "", 0, false, 0, &c->error));
+    assert_null(sb_process_send(c->box, &seven, NULL, 1, false, 0, &c->error));
     assert_int_equal(c->error.code, SB_INVALID);
-    assert_null(sb_process_send(c->box, &seven, much, 4 * 1024 * 1024 + 1, false, &c->error));
+    assert_null(sb_process_send(c->box, &seven, much, 4 * 1024 * 1024 + 1, false, 0, &c->error));
     assert_int_equal(c->error.code, SB_TOO_LARGE);
     assert_null(sb_process_close_stdin(c->box, &none, &c->error));
     assert_int_equal(c->error.code, SB_INVALID);
@@ -183,6 +184,9 @@ static void texts_of_errors_say_more_than_their_codes(void **state) {
         /* A code that says enough is what it is. */
         {"{\"code\":\"not_found\",\"message\":\"process is a directory\"}", SB_PROCESS_GONE},
         /* Of input: */
+        {"{\"code\":\"failed_precondition\","
+         "\"message\":\"the process does not read its input any more\"}",
+         SB_PROCESS_GONE},
         {"{\"code\":\"internal\",\"message\":\"stdin not enabled or closed\"}", SB_INVALID},
         {"{\"code\":\"unknown\",\"message\":\"cannot close stdin for PTY process\"}", SB_INVALID},
         {"{\"code\":\"internal\",\"message\":\"write |1: broken pipe\"}", SB_PROCESS_GONE},
@@ -255,7 +259,7 @@ static void a_closed_box_says_so(void **state) {
     struct connection *c = *state;
     assert_int_equal(connection_end(c, sb_box_kill(c->box, &c->error)), SB_OK);
     assert_int_equal(connection_end(c, sb_process_list(c->box, &c->error)), SB_CLOSED);
-    assert_int_equal(connection_end(c, sb_process_send(c->box, &seven, "", 0, false, &c->error)),
+    assert_int_equal(connection_end(c, sb_process_send(c->box, &seven, "", 0, false, 0, &c->error)),
                      SB_CLOSED);
     assert_int_equal(connection_end(c, sb_process_signal(c->box, &seven, SIGINT, &c->error)),
                      SB_CLOSED);

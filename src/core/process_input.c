@@ -13,6 +13,7 @@
 /* A process that has closed what it would read from, or has just ended. */
 static bool is_broken(const sb_error *error) {
     return strstr(error->message, "broken pipe") != NULL ||
+           strstr(error->message, "does not read its input") != NULL ||
            strstr(error->message, "file already closed") != NULL ||
            strstr(error->message, "input/output error") != NULL ||
            strstr(error->message, "bad file descriptor") != NULL;
@@ -31,7 +32,8 @@ static void on_done(void *user, struct sbi_exchange *exchange) {
     sb_error error = {0};
     json_decref(sbi_rpc_answer(exchange, SB_PROCESS_GONE, &error));
     /* Servers that have no better code for it. */
-    if (error.code == SB_UNAVAILABLE && exchange->error.code == SB_OK) {
+    if ((error.code == SB_UNAVAILABLE || error.code == SB_INVALID) &&
+        exchange->error.code == SB_OK) {
         error.code = is_broken(&error)           ? SB_PROCESS_GONE
                      : has_no_such_input(&error) ? SB_INVALID
                                                  : error.code;
@@ -94,7 +96,7 @@ static const struct sbi_op_kind send_kind = {.name = "send", .release = sbi_box_
 
 /* Takes the reference to selector. */
 static sb_op *start_send(sb_op *op, sb_box *box, json_t *selector, const char *bytes, size_t length,
-                         bool to_terminal, sb_error *err) {
+                         bool to_terminal, double timeout, sb_error *err) {
     size_t text_length = 0;
     char *text = input_text(selector, bytes, length, to_terminal, &text_length);
     json_decref(selector);
@@ -103,13 +105,20 @@ static sb_op *start_send(sb_op *op, sb_box *box, json_t *selector, const char *b
         free(text);
         return sbi_send_or_drop(op, -1);
     }
+    if (timeout > 0) {
+        exchange->timeout = timeout;
+    }
     return sbi_send_or_drop(op, sbi_rpc_request_text(exchange, &box->address, NULL,
                                                      "/process.Process/SendInput", text,
                                                      text_length, err));
 }
 
 sb_op *sb_process_send(sb_box *box, const sb_process *process, const char *bytes, size_t length,
-                       bool to_terminal, sb_error *err) {
+                       bool to_terminal, double timeout, sb_error *err) {
+    if (!(timeout >= 0)) {
+        sbi_fail(err, SB_INVALID, "timeout: must be more than 0 seconds");
+        return NULL;
+    }
     if (bytes == NULL && length > 0) {
         sbi_fail(err, SB_INVALID, "bytes: is NULL");
         return NULL;
@@ -124,7 +133,7 @@ sb_op *sb_process_send(sb_box *box, const sb_process *process, const char *bytes
         json_decref(selector);
         return op;
     }
-    return start_send(op, box, selector, bytes, length, to_terminal, err);
+    return start_send(op, box, selector, bytes, length, to_terminal, timeout, err);
 }
 
 static const struct sbi_op_kind close_kind = {.name = "close stdin", .release = sbi_box_op_release};

@@ -94,10 +94,11 @@ SB_API sb_op *sb_process_list(sb_box *box, sb_error *err);
 SB_API size_t sb_op_process_count(const sb_op *op);
 SB_API const sb_process_info *sb_op_process(const sb_op *op, size_t index);
 
-/* Writes to the process's stdin, or to its terminal. Ends when all was taken. At most 4 MiB a call
- * (SB_TOO_LARGE). */
+/* Writes to the process's stdin, or to its terminal. Ends when all was taken, or after `timeout`
+ * seconds (0: as long as any request may take; INFINITY: never), when a part may have been taken.
+ * At most 4 MiB a call (SB_TOO_LARGE). */
 SB_API sb_op *sb_process_send(sb_box *box, const sb_process *process, const char *bytes,
-                              size_t length, bool to_terminal, sb_error *err);
+                              size_t length, bool to_terminal, double timeout, sb_error *err);
 SB_API sb_op *sb_process_close_stdin(sb_box *box, const sb_process *process, sb_error *err);
 
 /* A signal by number. SIGKILL takes the whole process tree. E2B's own servers know SIGTERM and

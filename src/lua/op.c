@@ -2,7 +2,9 @@
 #include "binding.h"
 
 /* OP_TYPE's metatable has a field `live`: operation address -> userdata, with weak values, so that
- * the loop can hand out the userdata of an operation with news. */
+ * the loop can hand out the userdata of an operation with news; and a field `receivers`: userdata
+ * -> what the operation was started on, with weak keys, so that the collector kills no sandbox
+ * that something is going on in. */
 
 static struct lua_op *new_op(lua_State *L, enum op_value value) {
     struct lua_op *self = compat_newuserdata(L, sizeof *self);
@@ -35,7 +37,11 @@ int op_started(lua_State *L, struct lua_op *self, sb_op *op, const sb_error *err
     lua_pushlightuserdata(L, op);
     lua_pushvalue(L, -4);
     lua_rawset(L, -3);
-    lua_pop(L, 2);
+    lua_getfield(L, -2, "receivers");
+    lua_pushvalue(L, -4);
+    lua_pushvalue(L, 1);
+    lua_rawset(L, -3);
+    lua_pop(L, 3);
     return 1;
 }
 
@@ -91,11 +97,29 @@ static int op_pid(lua_State *L) {
     return 1;
 }
 
-/* op:output() -> stdout, stderr of a command so far */
-static int op_output(lua_State *L) {
+/* Pushes the bytes behind the first `skipped` ones. */
+static void push_rest(lua_State *L, const char *bytes, size_t length, lua_Number skipped) {
+    size_t begin = skipped < (lua_Number)length ? (size_t)skipped : length;
+    lua_pushlstring(L, bytes ? bytes + begin : "", length - begin);
+}
+
+/* op:stdout(skipped), op:stderr(skipped): what a command has written so far behind its first bytes,
+ * and whether what came after that was dropped */
+static int op_stdout(lua_State *L) {
     const sb_command_result *command = sb_op_command(op_check(L)->op);
-    lua_pushlstring(L, command ? command->out : "", command ? command->out_length : 0);
-    lua_pushlstring(L, command ? command->err : "", command ? command->err_length : 0);
+    lua_Number skipped = luaL_optnumber(L, 2, 0);
+    luaL_argcheck(L, skipped >= 0, 2, "must not be negative");
+    push_rest(L, command ? command->out : NULL, command ? command->out_length : 0, skipped);
+    lua_pushboolean(L, command && command->out_truncated);
+    return 2;
+}
+
+static int op_stderr(lua_State *L) {
+    const sb_command_result *command = sb_op_command(op_check(L)->op);
+    lua_Number skipped = luaL_optnumber(L, 2, 0);
+    luaL_argcheck(L, skipped >= 0, 2, "must not be negative");
+    push_rest(L, command ? command->err : NULL, command ? command->err_length : 0, skipped);
+    lua_pushboolean(L, command && command->err_truncated);
     return 2;
 }
 
@@ -179,12 +203,21 @@ static int op_result(lua_State *L) {
     return count + 1;
 }
 
+static void push_weak_table(lua_State *L, const char *mode) {
+    lua_newtable(L);
+    lua_newtable(L);
+    lua_pushstring(L, mode);
+    lua_setfield(L, -2, "__mode");
+    lua_setmetatable(L, -2);
+}
+
 void op_register(lua_State *L) {
     static const luaL_Reg meta[] = {{"__gc", op_close}, {"__close", op_close}, {NULL, NULL}};
     static const luaL_Reg methods[] = {{"done", op_done},     {"cancel", op_cancel},
                                        {"result", op_result}, {"next_event", op_next_event},
                                        {"close", op_close},   {"pid", op_pid},
-                                       {"output", op_output}, {NULL, NULL}};
+                                       {"stdout", op_stdout}, {"stderr", op_stderr},
+                                       {NULL, NULL}};
     register_type(L, OP_TYPE, meta, methods);
     luaL_getmetatable(L, OP_TYPE);
     lua_getfield(L, -1, "live");
@@ -193,11 +226,9 @@ void op_register(lua_State *L) {
         return;
     }
     lua_pop(L, 1);
-    lua_newtable(L);
-    lua_newtable(L);
-    lua_pushliteral(L, "v");
-    lua_setfield(L, -2, "__mode");
-    lua_setmetatable(L, -2);
+    push_weak_table(L, "v");
     lua_setfield(L, -2, "live");
+    push_weak_table(L, "k");
+    lua_setfield(L, -2, "receivers");
     lua_pop(L, 1);
 }

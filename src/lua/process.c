@@ -80,19 +80,21 @@ static int box_process_list(lua_State *L) {
     return op_started(L, op, sb_process_list(self->box, &err), &err);
 }
 
-/* box:start_process_send({pid, tag}, bytes, to_terminal) */
+/* box:start_process_send({pid, tag}, bytes, to_terminal, timeout: none or 0 is the request's) */
 static int box_process_send(lua_State *L) {
     struct lua_box *self = box_check(L);
     sb_process process = process_at(L, 2);
     size_t length;
     const char *bytes = luaL_checklstring(L, 3, &length);
     bool to_terminal = lua_toboolean(L, 4);
+    double timeout = luaL_optnumber(L, 5, 0);
     if (!self->box)
         return box_closed(L);
     struct lua_op *op = op_new(L, self->client, OP_VALUE_TRUE);
     sb_error err;
-    return op_started(L, op, sb_process_send(self->box, &process, bytes, length, to_terminal, &err),
-                      &err);
+    return op_started(
+        L, op, sb_process_send(self->box, &process, bytes, length, to_terminal, timeout, &err),
+        &err);
 }
 
 /* box:start_process_close_stdin({pid, tag}) */
