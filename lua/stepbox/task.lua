@@ -38,6 +38,7 @@ end
 
 local function finish(task, ok, ...)
   task.done, task.ok, task.results = true, ok, pack(...)
+  tasks[task.coroutine] = nil -- in Lua 5.1 the table would keep both for ever
   pending = pending - 1
   if not ok and not task.observed then failed[#failed + 1] = task end
   for _, waiter in ipairs(task.waiters) do enqueue(waiter) end

@@ -70,10 +70,8 @@ end
 function Watch:stop()
   local op = self.op
   self.op, self.stopped = nil, true
-  if op then
-    op:cancel()
-    op:close()
-  end
+  -- Not closed: that would not wake another task that waits for it in `events`.
+  if op then op:cancel() end
 end
 
 Watch.__close = Watch.stop
