@@ -52,6 +52,17 @@ describe("a transfer", function()
     assert.equal("system", select(3, files:read("source", { to = "/dev/full" })))
   end)
 
+  it("into a pipe that nobody reads is a failure, and no signal", function()
+    assert(files:write("large", string.rep("x", 1000000)))
+    local pipe = assert(io.popen("exec true", "w"))
+    sandbox.sh "sleep 0.2"
+    local count, message, code = files:read("large", { to = pipe })
+    assert.is_nil(count)
+    assert.equal("system", code)
+    assert.matches("Broken pipe", message)
+    pipe:close()
+  end)
+
   it("gives up more than fits the memory that it may use", function()
     assert(files:write("large", string.rep("x", 100000)))
     assert.equal("too_large", select(3, files:read("large", { max_bytes = 99999 })))

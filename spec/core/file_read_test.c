@@ -127,18 +127,27 @@ static void a_range_behind_the_end_is_empty(void **state) {
 static void another_range_is_no_success(void **state) {
     struct connection *c = *state;
     sb_read_options middle = {.offset = 2, .length = 3};
-    static const char *const headers[] = {"Content-Range: bytes 3-5/10\r\n",
-                                          "",
-                                          "Content-Range: rubbish\r\n",
-                                          "Content-Range: bytes 2-1/10\r\n",
-                                          "Content-Range: bytes -2-4/10\r\n",
-                                          "Content-Range: bytes 99999999999999999999999-4/10\r\n"};
+    static const char *const headers[] = {
+        "Content-Range: bytes 3-5/10\r\n", "", "Content-Range: rubbish\r\n",
+        "Content-Range: bytes 2-1/10\r\n", "Content-Range: bytes -2-4/10\r\n",
+        "Content-Range: bytes 99999999999999999999999-4/10\r\n",
+        /* less than was asked for, though there is more */
+        "Content-Range: bytes 2-3/10\r\n", "Content-Range: bytes 2-5/10\r\n",
+        "Content-Range: bytes 2-4/4\r\n"};
     for (size_t i = 0; i < sizeof headers / sizeof *headers; i++) {
         add_file(c, "206 Partial Content", headers[i], "234");
         check(c, &middle, SB_PROTOCOL, "");
     }
     add_file(c, "206 Partial Content", "Content-Range: bytes 0-9/10\r\n", CONTENT);
     check(c, NULL, SB_PROTOCOL, "");
+    sb_read_options rest = {.offset = 7};
+    add_file(c, "206 Partial Content", "Content-Range: bytes 7-8/10\r\n", "78");
+    check(c, &rest, SB_PROTOCOL, "");
+    /* Other bytes than the range that it says. */
+    add_file(c, "206 Partial Content", "Content-Range: bytes 2-4/10\r\n", "");
+    check(c, &middle, SB_PROTOCOL, "");
+    add_file(c, "206 Partial Content", "Content-Range: bytes 2-4/10\r\n", "2");
+    check(c, &middle, SB_PROTOCOL, "2");
     /* More than the range that it says. */
     add_file(c, "206 Partial Content", "Content-Range: bytes 2-4/10\r\n", "23456789");
     check(c, &middle, SB_OK, "234");

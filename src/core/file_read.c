@@ -3,6 +3,7 @@
 #include "events.h"
 #include "file_error.h"
 #include "file_transfer.h"
+#include "sigpipe.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -26,6 +27,7 @@ struct file_read {
     bool has_range; /* was asked for */
     bool has_begun;
     int64_t skip;     /* bytes of the answer before what was asked for */
+    int64_t promised; /* bytes of a partial answer, as it says itself */
     int64_t left;     /* bytes to pass on */
     int64_t passed;   /* bytes passed on */
     bool is_complete; /* what follows in the answer was not asked for */
@@ -36,13 +38,18 @@ static bool is_to_memory(const sb_op *op) {
     return read->fd < 0 && op->events == NULL;
 }
 
-/* Where a partial answer begins, or -1. */
-static int64_t first_byte(const struct sbi_exchange *exchange) {
-    int64_t first, last;
-    return sscanf(exchange->content_range, "bytes %" SCNd64 "-%" SCNd64 "/", &first, &last) == 2 &&
-                   first >= 0 && last >= first
-               ? first
-               : -1;
+/* Whether a partial answer has what was asked for: from the offset on, as much as there is of it.
+ * Less would pass for all that the file has. */
+static bool has_right_range(struct file_read *read, const char *range) {
+    int64_t first, last, total = INT64_MAX;
+    int fields = sscanf(range, "bytes %" SCNd64 "-%" SCNd64 "/%" SCNd64, &first, &last, &total);
+    if (fields < 2 || first != read->offset || last < first || last >= total) {
+        return false;
+    }
+    read->promised = last - first + 1;
+    int64_t wanted = read->length > 0 ? read->offset + read->length - 1 : INT64_MAX;
+    /* Without the total ("*") it cannot be known whether the file has more. */
+    return fields < 3 || last == (wanted < total - 1 ? wanted : total - 1);
 }
 
 /* Room for all of it at once, when the answer says how much that is. */
@@ -64,7 +71,7 @@ static int begin(sb_op *op, sb_error *err) {
     struct file_read *read = op->data;
     read->has_begun = true;
     if (op->exchange->status == 206) {
-        if (!read->has_range || first_byte(op->exchange) != read->offset) {
+        if (!read->has_range || !has_right_range(read, op->exchange->content_range)) {
             return sbi_fail(err, SB_PROTOCOL, "the answer has a range that was not asked for");
         }
     } else {
@@ -73,9 +80,17 @@ static int begin(sb_op *op, sb_error *err) {
     return is_to_memory(op) ? reserve(read, op->exchange, err) : 0;
 }
 
+static ssize_t write_some(int fd, const char *bytes, size_t length) {
+    struct sbi_sigpipe held;
+    sbi_sigpipe_hold(&held, true); /* it may be a pipe that nobody reads any more */
+    ssize_t count = write(fd, bytes, length);
+    sbi_sigpipe_release(&held);
+    return count;
+}
+
 static int write_all(int fd, const char *bytes, size_t length, sb_error *err) {
     while (length > 0) {
-        ssize_t count = write(fd, bytes, length);
+        ssize_t count = write_some(fd, bytes, length);
         if (count < 0 && errno == EAGAIN) {
             struct pollfd wait = {fd, POLLOUT, 0};
             poll(&wait, 1, -1);
@@ -164,6 +179,10 @@ static int explain(const struct file_read *read, const struct sbi_exchange *exch
     if (exchange->status != 200 && exchange->status != 206) {
         return sbi_fail_status(err, SB_PROTOCOL, exchange->status,
                                "HTTP %d where a file was expected", exchange->status);
+    }
+    if (exchange->status == 206 && (!read->has_begun || read->passed != read->promised)) {
+        return sbi_fail_status(err, SB_PROTOCOL, exchange->status,
+                               "the answer has not the bytes that it says");
     }
     return 0;
 }
