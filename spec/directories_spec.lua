@@ -33,6 +33,12 @@ head -c 3000000 /dev/urandom > deep/er/random; chmod 600 deep/er/random]]
     assert.equal(here, (sandbox.sh("cd " .. folder .. "/back && " .. FINGERPRINT)))
   end)
 
+  it("keeps the modes of what is in it, whatever the sandbox's own default is", function()
+    sh "mkdir -p modes/all; echo x > modes/file; chmod 777 modes/all; chmod 666 modes/file"
+    assert(files:upload_dir(folder .. "/modes", "modes"))
+    assert.equal("777 666\n", inside("echo $(stat -c %a modes/all modes/file)").stdout)
+  end)
+
   it("is put over what is there", function()
     sh "mkdir -p over; echo new > over/file"
     inside "mkdir -p over; echo old > over/file; echo kept > over/other"

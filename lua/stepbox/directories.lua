@@ -36,7 +36,7 @@ local function upload(box, directory, path, options)
   local pack, message, code = archive().pack(directory)
   if not pack then return nil, message, code end
   local failure, result
-  result, message, code = box.commands:run({ "tar", "-x", "-f", "-", "--no-same-owner" }, {
+  result, message, code = box.commands:run({ "tar", "-x", "-p", "-f", "-", "--no-same-owner" }, {
     cwd = path,
     user = options.user,
     timeout = options.timeout or math.huge,
