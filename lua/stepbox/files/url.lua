@@ -7,17 +7,18 @@ local Files, box_of = class.Files, class.box_of
 
 local URL_OPTIONS = { user = check.string, expires_in = check.seconds }
 
--- The local engine's socket has no URL: a port of this machine leads there, as long as the box is used.
+-- The local engine's socket has no URL: a port of this machine leads there, as long as the box is used. What
+-- is kept is not what box:forward gives, which keeps the box: in Lua 5.1 none would ever be collected.
 local forwards = setmetatable({}, { __mode = "k" })
 
 local function local_url(box, ...)
   local below, message, code = box:file_url_path(...)
   if not below then return nil, message, code end
   if not forwards[box] then
-    forwards[box], message, code = box:forward(49983)
+    forwards[box], message, code = box:open_forward(49983)
     if not forwards[box] then return nil, message, code end
   end
-  return forwards[box].url .. below
+  return "http://127.0.0.1:" .. forwards[box].port .. below
 end
 
 local function url(self, name, path, write, options)
