@@ -244,10 +244,14 @@ static void leave_multi(struct sbi_exchange *exchange) {
     }
 }
 
-static void conclude(struct sbi_exchange *exchange) {
+static void unset_timers(struct sbi_exchange *exchange) {
     sbi_loop_unset_timer(exchange->loop, &exchange->deadline);
     sbi_loop_unset_timer(exchange->loop, &exchange->again);
     sbi_loop_unset_timer(exchange->loop, &exchange->idle);
+}
+
+static void conclude(struct sbi_exchange *exchange) {
+    unset_timers(exchange);
     exchange->state = SBI_EXCHANGE_DONE;
     exchange->done(exchange->user, exchange);
 }
@@ -341,9 +345,7 @@ void sbi_exchange_abort(struct sbi_exchange *exchange) {
     if (exchange->state == SBI_EXCHANGE_ENGINE) {
         sbi_engine_start_leave(exchange);
     }
-    sbi_loop_unset_timer(exchange->loop, &exchange->deadline);
-    sbi_loop_unset_timer(exchange->loop, &exchange->again);
-    sbi_loop_unset_timer(exchange->loop, &exchange->idle);
+    unset_timers(exchange);
     exchange->state = SBI_EXCHANGE_DONE;
 }
 
@@ -357,6 +359,8 @@ void sbi_exchange_free(struct sbi_exchange *exchange) {
     }
     if (exchange->state != SBI_EXCHANGE_DONE && exchange->state != SBI_EXCHANGE_NEW) {
         sbi_exchange_abort(exchange);
+    } else {
+        unset_timers(exchange); /* of one that could not be sent */
     }
     sbi_loop_return_handle(exchange->loop, exchange->easy);
     curl_slist_free_all(exchange->headers);
