@@ -341,6 +341,50 @@ static void notices_a_client_that_leaves_in_the_middle(void **state) {
     }
 }
 
+/* A client whose bytes and whose end are there before the server looks for the first time. */
+static struct client *connect_ended_client(const char *text) {
+    int pair[2];
+    struct client *client = calloc(1, sizeof *client);
+    assert_int_equal(socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair), 0);
+    client->fd = pair[0];
+    send_text(client, text);
+    shutdown(client->fd, SHUT_WR);
+    hand_over(server, NULL, pair[1]);
+    return client;
+}
+
+static void notices_an_end_that_comes_with_the_last_bytes(void **state) {
+    (void)state;
+    const char *const requests[] = {
+        "POST /all HTTP/1.1\r\nHost: h\r\nContent-Length: 10\r\n\r\n",
+        "POST /all HTTP/1.1\r\nHost: h\r\nContent-Length: 10\r\n\r\nabc",
+        "POST /all HTTP/1.1\r\nHost: h\r\nTransfer-Encoding: chunked\r\n\r\n3\r\nabc\r\n2\r\nd",
+        "POST /once HTTP/1.1\r\nHost: h\r\nContent-Length: 10\r\n\r\nabcdefg",
+    };
+    for (size_t i = 0; i < sizeof requests / sizeof *requests; i++) {
+        gone_at = 0;
+        gone_calls = 0;
+        struct client *client = connect_ended_client(requests[i]);
+        wait_for_gone(1.0);
+        disconnect(client);
+    }
+    /* So is the end of a body that is gathered. */
+    struct client *client =
+        connect_ended_client("POST /whole HTTP/1.1\r\nHost: h\r\nContent-Length: 3\r\n\r\nab");
+    assert_false(receive(client));
+    disconnect(client);
+    assert_int_equal(handled, 0);
+    /* A request that is complete is answered all the same. */
+    client = connect_ended_client("POST /all HTTP/1.1\r\nHost: h\r\nExpect: 100-continue\r\n"
+                                  "Content-Length: 3\r\n\r\nabc");
+    struct answer answer = read_answer(client, false);
+    if (answer.status == 100)
+        answer = read_answer(client, false);
+    assert_string_equal(answer.body, "3 294 abc");
+    free(answer.body);
+    disconnect(client);
+}
+
 static void notices_a_client_that_leaves_while_held_back(void **state) {
     (void)state;
     /* With bytes in the socket that nobody reads, and without. */
@@ -434,6 +478,7 @@ int main(void) {
         TEST(answers_at_the_head),
         TEST(sends_an_answer_from_the_middle_after_the_rest),
         TEST(notices_a_client_that_leaves_in_the_middle),
+        TEST(notices_an_end_that_comes_with_the_last_bytes),
         TEST(notices_a_client_that_leaves_while_held_back),
         TEST(serves_the_next_pipelined_request),
         TEST(can_be_freed_while_bodies_come),

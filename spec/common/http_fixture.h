@@ -94,15 +94,12 @@ struct answer {
     bool cut; /* ended without its final chunk */
 };
 
-static inline struct client *connect_to(http_server *server, void *tag) {
-    int pair[2];
-    struct client *client = calloc(1, sizeof *client);
-    assert_int_equal(socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair), 0);
-    client->fd = pair[0];
+/* Gives the server's end of a connection to the loop. */
+static inline void hand_over(http_server *server, void *tag, int fd) {
     for (bool taken = false; !taken;) {
         pthread_mutex_lock(&fixture.lock);
         if (fixture.new_fd < 0) {
-            fixture.new_fd = pair[1];
+            fixture.new_fd = fd;
             fixture.new_server = server;
             fixture.new_tag = tag;
             taken = true;
@@ -110,6 +107,14 @@ static inline struct client *connect_to(http_server *server, void *tag) {
         pthread_mutex_unlock(&fixture.lock);
     }
     ev_async_send(fixture.loop, &fixture.wake);
+}
+
+static inline struct client *connect_to(http_server *server, void *tag) {
+    int pair[2];
+    struct client *client = calloc(1, sizeof *client);
+    assert_int_equal(socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair), 0);
+    client->fd = pair[0];
+    hand_over(server, tag, pair[1]);
     return client;
 }
 

@@ -5,6 +5,25 @@
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
+#include <sys/socket.h>
+
+static void has_arrived(http_request *request) {
+    request->arrived = request->server->arrived = true;
+}
+
+void http_body_look_for_ends(http_server *server) {
+    char byte;
+    if (!server->arrived)
+        return;
+    server->arrived = false;
+    for (http_request *request = server->requests; request; request = request->next) {
+        bool look = request->arrived && !request->complete && !request->suspended;
+        request->arrived = false;
+        /* The shutdown wakes libmicrohttpd, which then completes the request as broken. */
+        if (look && recv(request->fd, &byte, 1, MSG_PEEK | MSG_DONTWAIT) == 0)
+            shutdown(request->fd, SHUT_RDWR);
+    }
+}
 
 enum MHD_Result http_body_refuse(http_request *request) {
     if (request->out_of_memory)
@@ -31,6 +50,9 @@ static bool waits_to_send(const http_request *request) {
  * is read to its end, so that the client is sure to see the answer. */
 enum MHD_Result http_body_begin(http_request *request) {
     http_server *server = request->server;
+    /* What follows may be read already when the client is told to go on. */
+    if (!waits_to_send(request))
+        has_arrived(request);
     if (server->on_head) {
         request->held = true;
         server->on_head(request, server->user);
@@ -91,6 +113,7 @@ static void stream(http_request *request, const char *bytes, size_t *length) {
 enum MHD_Result http_body_take(http_request *request, const char *bytes, size_t *length) {
     if (request->gone)
         return MHD_NO;
+    has_arrived(request);
     if (request->streams_body) {
         stream(request, bytes, length);
         return MHD_YES;
@@ -103,6 +126,7 @@ enum MHD_Result http_body_take(http_request *request, const char *bytes, size_t 
 }
 
 bool http_body_end(http_request *request) {
+    request->complete = true;
     if (request->streams_body) {
         request->streams_body = false;
         request->sink.end(request->sink_user);

@@ -35,6 +35,7 @@ struct http_server {
     struct ev_idle work; /* never started, only fed: runs libmicrohttpd after all else of a turn */
     bool due;            /* libmicrohttpd has something to do */
     bool running;        /* and does it */
+    bool arrived;        /* and has read a part of some request */
 };
 
 struct http_header {
@@ -73,6 +74,8 @@ struct http_request {
     void *sink_user;
     bool streams_body; /* until its end, or the answer */
     bool body_again;   /* http_body_resume() was called */
+    bool arrived;      /* a part, since the end of the stream was looked for last */
+    bool complete;     /* the body has ended */
 
     bool held;      /* the handler has been called and has not answered */
     bool suspended; /* libmicrohttpd does not look at the connection */
@@ -94,6 +97,9 @@ void http_server_due(http_server *server);
 
 http_request *http_request_new(http_server *server, struct MHD_Connection *conn, const char *method,
                                const char *path, struct http_connection *from);
+/* Closes connections that ended in the middle of what has arrived of a request: libmicrohttpd
+ * (0.9.75) does not notice an end that came together with the last bytes it read. */
+void http_body_look_for_ends(http_server *server);
 /* The head has arrived. */
 enum MHD_Result http_body_begin(http_request *request);
 /* A piece of the body has arrived; what is not taken stays in *length. */

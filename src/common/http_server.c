@@ -50,6 +50,7 @@ static void on_work(struct ev_loop *loop, struct ev_idle *work, int events) {
             break;
     }
     server->running = false;
+    http_body_look_for_ends(server);
     if (server->due) {
         server->due = false;
         wait = true;
