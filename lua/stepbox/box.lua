@@ -4,7 +4,6 @@ local core = require "stepbox.core"
 local call = require "stepbox.call"
 local Commands = require "stepbox.commands"
 local Files = require "stepbox.files"
-local Git = require "stepbox.git"
 local Pty = require "stepbox.pty"
 local check = require "stepbox.options"
 local json = require "stepbox.json"
@@ -31,7 +30,8 @@ end
 property("commands", Commands)
 property("pty", Pty)
 property("files", Files)
-property("git", Git)
+-- Many files, for few programs: loaded when they are asked for.
+core.box_properties.git = function(box) return setmetatable({ box = box }, require "stepbox.git") end
 
 local STEP_OPTIONS = {
   language = check.string,

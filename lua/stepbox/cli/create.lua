@@ -1,0 +1,39 @@
+--- Makes a sandbox as the options of `new`, `run` and `repl` say.
+
+local stepbox = require "stepbox"
+local output = require "stepbox.cli.output"
+local progress = require "stepbox.cli.progress"
+local status = require "stepbox.cli.status"
+
+--- The engine starts by itself; that is asked for first so that the progress line can tell.
+local function start_engine()
+  local client = status.check(stepbox.client())
+  if not client.local_engine then return end
+  progress.set "starting the engine"
+  status.check(require("stepbox.engine").start())
+end
+
+local function show_failed_command(failed)
+  if type(failed) ~= "table" then return end
+  output.err(failed.stdout or "")
+  output.err(failed.stderr or "")
+end
+
+--- An owned box. `life`: seconds, or nil.
+return function(arguments, life)
+  start_engine()
+  progress.set(arguments.setup[1] and "making the sandbox and setting it up" or "making the sandbox")
+  local box, message, code, failed = stepbox.create {
+    template = arguments.template,
+    timeout = life,
+    setup = arguments.setup,
+    envs = arguments.envs,
+    metadata = arguments.metadata,
+  }
+  progress.set(nil)
+  if not box then
+    if not arguments.json then show_failed_command(failed) end
+    status.leave(status.of_code(code), message, code)
+  end
+  return box
+end

@@ -1,0 +1,140 @@
+--- Runs a step and shows what it gives, for `step`, `run` and `repl`.
+
+local stepbox = require "stepbox"
+local charts = require "stepbox.cli.charts"
+local output = require "stepbox.cli.output"
+local progress = require "stepbox.cli.progress"
+local status = require "stepbox.cli.status"
+
+local show = {}
+
+local BINARY = { png = true, jpeg = true, pdf = true }
+
+local function result_as_json(result)
+  local formats = { is_main = result.is_main }
+  for _, name in ipairs(result:formats()) do
+    local value = result[name]
+    if value == nil and result.extra then value = result.extra[name] end
+    if BINARY[name] and type(value) == "string" then value = require("stepbox.cli.base64").encode(value) end
+    formats[name] = value
+  end
+  return formats
+end
+
+--- The value that --json prints for a step.
+local function as_json(execution, saved)
+  local json = require "stepbox.cli.json_text"
+  local results, files = json.list(), json.list()
+  for i, result in ipairs(execution.results) do results[i] = result_as_json(result) end
+  for i, file in ipairs(saved) do files[i] = file end
+  local raised = execution.error
+  return {
+    text = execution.text or json.null,
+    stdout = execution.stdout,
+    stderr = execution.stderr,
+    results = results,
+    error = raised and { name = raised.name, value = raised.value, traceback = raised.traceback } or json.null,
+    execution_count = execution.execution_count or json.null,
+    duration = execution.duration,
+    truncated = execution.truncated,
+    restarted = execution.restarted,
+    files = files,
+  }
+end
+
+local function end_line(text) return text:sub(-1) == "\n" and text or text .. "\n" end
+
+--- Traceback's colours are for terminals.
+local function for_stderr(text)
+  if require("stepbox.console").is_terminal(2) then return text end
+  return (text:gsub("\27%[[%d;]*m", ""))
+end
+
+local function show_error(raised)
+  local text = raised.traceback
+  if not text or text == "" then text = raised.name .. (raised.value ~= "" and ": " .. raised.value or "") end
+  output.err(end_line(for_stderr(text)))
+end
+
+--- Text of a result that is no image, or that comes with one.
+local function show_result(result, has_chart)
+  local text = result.text
+  if not text and not has_chart then
+    text = result.markdown or result.html or result.latex or result.javascript
+    if not text and result.json ~= nil then text = require("stepbox.cli.json_text").text(result.json) end
+  end
+  if text and text ~= "" then output.out(end_line(text)) end
+end
+
+-- What ends a step early: the first Ctrl-C interrupts its code, the second gives up waiting.
+local function interrupt(running, task)
+  stepbox.spawn(function()
+    local done, _, code = running.box:interrupt(running.context)
+    if done == nil and code ~= "not_found" then task:cancel() end
+  end)
+end
+
+local function step_options(options, chart)
+  local wire = {
+    language = options.lang,
+    context = options.context,
+    timeout = options.timeout,
+    envs = options.envs,
+  }
+  if options.json then return wire end
+  local main
+  wire.on_stdout = function(text) output.out(text) end
+  wire.on_stderr = function(text) output.err(text) end
+  wire.on_result = function(result)
+    local has_chart = chart.each(result)
+    if result.is_main then main = { result, has_chart } else show_result(result, has_chart) end
+  end
+  return wire, function()
+    if main then show_result(main[1], main[2]) end
+  end
+end
+
+--- Runs code in a task and shows it; returns the exit status, and the execution. `options`: lang, context,
+--- timeout, envs, save, json.
+function show.step(box, code, options, state)
+  local chart = charts.new(options.save)
+  local wire, show_main = step_options(options, chart)
+  progress.set "running"
+  local execution, message, failure, partial = box:step(code, wire)
+  progress.set(nil)
+  local shown = execution or partial
+  if options.json and shown then
+    for _, result in ipairs(shown.results) do chart.each(result, true) end
+    local value = as_json(shown, chart.saved)
+    if not execution then value.failure = { code = failure, message = message } end
+    output.json(value)
+  end
+  if not execution then
+    if state.status then return state.status end
+    if not options.json or not shown then status.leave(status.of_code(failure), message, failure) end
+    return status.of_code(failure)
+  end
+  if not options.json then
+    if execution.restarted then output.err "stepbox: the context had lost its state and started afresh\n" end
+    if execution.truncated then output.err "stepbox: output beyond the limit was dropped\n" end
+    if show_main then show_main() end
+    if execution.error then show_error(execution.error) end
+  end
+  if state.status and execution.error then return state.status, execution end
+  return execution.error and status.RAISED or status.OK, execution
+end
+
+-- The languages whose code runs in the default context: of the others' we do not know the ids.
+local DEFAULT = { python = true, py = true, python3 = true }
+
+--- What `wait.run` shall do at Ctrl-C. `running.box` is there once a step may run in it.
+function show.on_interrupt(running, options)
+  running.context = options.context
+  local can_interrupt = options.context or not options.lang or DEFAULT[options.lang:lower()]
+  return function(task, count)
+    if running.box and can_interrupt and count == 1 then return interrupt(running, task) end
+    task:cancel()
+  end
+end
+
+return show
