@@ -217,10 +217,14 @@ struct process *process_start(struct process_table *table, const process_request
     return NULL;
 }
 
+/* Whether its id still means its group. Once it has exited nobody else gets the id while there is
+ * somebody in the group; so one who has it comes after the group, and may lead one of that id. */
+static bool has_own_group(const struct process *process) {
+    return !process->exited || (kill(process->end.pid, 0) && errno == ESRCH);
+}
+
 void process_kill(struct process *process) {
-    /* Its id is its own until it has exited, and as long as there is somebody in its group; then
-     * another process may have it. */
-    if (!process->exited || kill(-process->end.pid, 0) == 0)
+    if (has_own_group(process) && (!process->exited || kill(-process->end.pid, 0) == 0))
         spawn_kill_all(process->end.pid);
 }
 
@@ -230,9 +234,10 @@ bool process_signal(struct process *process, int number, process_fault *fault) {
         process_kill(process);
         return true;
     }
-    if (kill(-pid, number) == 0)
+    bool own = has_own_group(process);
+    if (own && kill(-pid, number) == 0)
         return true;
-    if (errno == ESRCH)
+    if (!own || errno == ESRCH)
         return process_fault_set(fault, "not_found", "process with pid %d not found", (int)pid);
     return process_fault_set(fault, errno == EPERM ? "permission_denied" : "internal",
                              "cannot send signal %d to process with pid %d: %s", number, (int)pid,
