@@ -64,12 +64,23 @@ static void encodes_base64(void **state) {
     }
 }
 
+static void tells_errors_that_quote_what_is_not_text(void **state) {
+    (void)state;
+    json_t *error = connect_error("not_found", "no 'caf\xe9' or 'caf\xc3");
+    assert_non_null(error);
+    assert_string_equal(json_string_value(json_object_get(error, "code")), "not_found");
+    assert_string_equal(json_string_value(json_object_get(error, "message")),
+                        "no 'caf\xef\xbf\xbd' or 'caf\xef\xbf\xbd");
+    json_decref(error);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(finds_the_message),
         cmocka_unit_test(notices_frames_that_are_cut),
         cmocka_unit_test(refuses_flags_it_does_not_know),
         cmocka_unit_test(encodes_base64),
+        cmocka_unit_test(tells_errors_that_quote_what_is_not_text),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,6 +1,8 @@
 /* agent.c - see agent.h */
 #include "agent.h"
 
+#include "json_text.h"
+
 #include <string.h>
 
 void agent_prepare_reply(http_request *request) {
@@ -9,11 +11,10 @@ void agent_prepare_reply(http_request *request) {
 }
 
 void agent_reply_error(http_request *request, int status, const char *message) {
-    /* The message may quote what a client sent. */
-    json_t *text = json_string(message);
-    http_reply_json(request, status,
-                    json_pack("{s:i, s:o}", "code", status, "message",
-                              text ? text : json_string("bad request")));
+    /* The message may quote what a client sent, or a part of it. */
+    http_reply_json(
+        request, status,
+        json_pack("{s:i, s:o}", "code", status, "message", json_text(message, strlen(message))));
 }
 
 /* In a time that does not tell how much of it is right. */

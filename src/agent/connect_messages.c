@@ -1,6 +1,8 @@
 /* connect_messages.c - see connect_messages.h */
 #include "connect_messages.h"
 
+#include "json_text.h"
+
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
@@ -36,9 +38,8 @@ int connect_frame_send(http_stream *stream, int flags, json_t *message) {
 }
 
 json_t *connect_error(const char *code, const char *message) {
-    /* The message may quote what a client sent. */
-    json_t *text = json_string(message);
-    return json_pack("{s:s, s:o}", "code", code, "message", text ? text : json_string(""));
+    /* The message may quote what a client sent, or a part of it, or names of files. */
+    return json_pack("{s:s, s:o}", "code", code, "message", json_text(message, strlen(message)));
 }
 
 static int http_status(const char *code) {
