@@ -348,6 +348,24 @@ static void refuses_forms_that_are_wrong(void **state) {
     expect_error(upload("/files", "Content-Type: multipart/form-data\r\n", "", 0), 400, "boundary");
 }
 
+static void bounds_how_many_files_a_form_has(void **state) {
+    (void)state;
+    enum { MOST = 20000, PART_SIZE = sizeof PART("many/00000") "\r\n" };
+    char *body = malloc((MOST + 1) * PART_SIZE + 10), *to = body;
+    for (int i = 0; i < MOST; i++)
+        to += sprintf(to, PART("many/%05d") "\r\n", i);
+    size_t most = (size_t)(to - body);
+    sprintf(to, PART("many/more") "\r\n--b--");
+    expect_error(upload("/files", MULTIPART, body, strlen(body)), 400, "more than 20000 files");
+    assert_true(exists("many/19999"));
+    assert_false(exists("many/more"));
+    strcpy(body + most, "--b--");
+    struct answer answer = upload("/files", MULTIPART, body, most + 5);
+    assert_int_equal(answer.status, 200);
+    free(answer.body);
+    free(body);
+}
+
 static void makes_the_same_parents_for_many_at_once(void **state) {
     (void)state;
     struct client *clients[50];
@@ -386,6 +404,7 @@ int main(void) {
         TEST(unpacks_gzip),
         TEST(writes_the_files_of_a_form),
         TEST(refuses_forms_that_are_wrong),
+        TEST(bounds_how_many_files_a_form_has),
         TEST(makes_the_same_parents_for_many_at_once),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

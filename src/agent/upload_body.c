@@ -9,6 +9,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* Files in one body: each is remembered until the answer. */
+#define FILES_MAX 20000
+
 struct upload_body {
     const struct agent *agent;
     const json_t *metadata;
@@ -22,6 +25,10 @@ struct upload_body {
 };
 
 static int open_file(upload_body *body, const char *path, uint64_t expected) {
+    if (json_object_size(body->seen) == FILES_MAX)
+        return files_fault_set(body->fault, 400,
+                               "the request has more than %d files: only the first were written",
+                               FILES_MAX);
     if (json_object_get(body->seen, path))
         return files_fault_set(body->fault, 400,
                                "the request has several files for path '%s': only the first was "
