@@ -139,8 +139,10 @@ static bool fill(directory_watch *watch) {
     ssize_t got = read(watch->fd, watch->buffer, sizeof watch->buffer);
     watch->at = 0;
     watch->end = got > 0 ? (size_t)got : 0;
-    if (got < 0 && errno == EAGAIN)
+    if (got < 0 && errno == EAGAIN) {
         watch->lagged = false;
+        watch_scan_forget_seen(watch);
+    }
     return got > 0;
 }
 

@@ -40,6 +40,7 @@ struct directory_watch {
     /* Events that were read and not used yet. */
     size_t at, end;
     uint64_t position; /* bytes of events that were used so far */
+    size_t seen_count; /* names that were kept since the kernel's queue was last empty */
     char buffer[16 * 1024] __attribute__((aligned(__alignof__(struct inotify_event))));
 };
 
@@ -62,5 +63,7 @@ void watch_scan_add(directory_watch *watch, watch_node *node, bool report);
  * nothing is left; -1: the watch has ended. */
 int watch_scan_some(directory_watch *watch, int entries);
 void watch_scan_stop(directory_watch *watch);
+/* All events that waited have been used: no name needs to be kept. */
+void watch_scan_forget_seen(directory_watch *watch);
 
 #endif

@@ -4,7 +4,7 @@
  *
  * A directory is watched before it is read, so that nothing in it is missed. What is made between
  * the two comes twice, by reading and as an event: the names that were read are kept until all
- * events have been used that were waiting when the reading ended.
+ * events have been used that were waiting when the reading ended; but not more than SEEN_MAX.
  */
 #include "watch_internal.h"
 
@@ -19,6 +19,9 @@
 #include <sys/ioctl.h>
 #include <sys/stat.h>
 #include <unistd.h>
+
+/* Beyond it an event may be reported twice. */
+#define SEEN_MAX 100000
 
 #define MASK                                                                                       \
     (IN_CREATE | IN_DELETE | IN_MODIFY | IN_ATTRIB | IN_MOVED_FROM | IN_MOVED_TO |                 \
@@ -135,6 +138,17 @@ static void next_scan(directory_watch *watch) {
         node->seen_until = watch->position + (watch->end - watch->at) + (unsigned)waiting;
 }
 
+void watch_scan_forget_seen(directory_watch *watch) {
+    const watch_tree *tree = &watch->tree;
+    for (size_t i = 0; watch->seen_count && i < tree->bucket_count; i++) {
+        for (watch_node *node = tree->buckets[i]; node; node = node->chain) {
+            json_decref(node->seen);
+            node->seen = NULL;
+        }
+    }
+    watch->seen_count = 0;
+}
+
 static bool is_directory(const directory_watch *watch, const struct dirent *entry) {
     struct stat st;
     if (entry->d_type != DT_UNKNOWN)
@@ -149,8 +163,9 @@ static int take_entry(directory_watch *watch, watch_node *node, const struct dir
     if (node->report) {
         if (!node->seen)
             node->seen = json_object();
-        /* Without memory an event may be reported twice. */
-        json_object_set_new_nocheck(node->seen, entry->d_name, json_true());
+        if (watch->seen_count < SEEN_MAX &&
+            json_object_set_new_nocheck(node->seen, entry->d_name, json_true()) == 0)
+            watch->seen_count++;
         watch_report(watch, node, entry->d_name, WATCH_CREATE);
     }
     return is_directory(watch, entry) ? watch_adopt(watch, node, entry->d_name, node->report) : 0;
