@@ -54,6 +54,7 @@ build = {
     LUA_SHAREDIR = "$(LUADIR)",
   },
   install_target = "install-module install-engine",
+  install = { bin = { "bin/stepbox" } },
 }
 
 test = { type = "command", command = "make test" }

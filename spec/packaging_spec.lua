@@ -5,7 +5,7 @@ describe("what is installed", function()
   -- A copy of the sources, so that the build which is being tested stays as it is.
   setup(function()
     folder = sandbox.temporary()
-    local output, status = sandbox.sh("cp -r Makefile tools src lua rockspec examples spec " .. folder)
+    local output, status = sandbox.sh("cp -r Makefile tools bin share src lua rockspec examples spec " .. folder)
     assert.equal(0, status, output)
     sandbox.write(folder .. "/try.lua", [[
       local stepbox = require "stepbox"

@@ -7,6 +7,10 @@ INCLUDEDIR   ?= $(PREFIX)/include
 DATADIR      ?= $(PREFIX)/share/stepbox
 LUA_LIBDIR   ?= $(PREFIX)/lib/lua/$(LUA_VERSION)
 LUA_SHAREDIR ?= $(PREFIX)/share/lua/$(LUA_VERSION)
+MANDIR       ?= $(PREFIX)/share/man
+BASHDIR      ?= $(PREFIX)/share/bash-completion/completions
+ZSHDIR       ?= $(PREFIX)/share/zsh/site-functions
+FISHDIR      ?= $(PREFIX)/share/fish/vendor_completions.d
 INSTALL      ?= install
 
 # The client looks for the engine beside itself and on PATH, and in BINDIR, which is compiled in: this file
@@ -35,7 +39,19 @@ install-engine: all
 	    $(INSTALL) -D -m 644 src/runners/$$file $(DESTDIR)$(DATADIR)/runners/$$file; \
 	done
 
-install: install-module install-engine ## install below PREFIX (default /usr/local); DESTDIR is respected
+# The program knows where its modules are, so that it runs from any prefix. Completions are made, not kept.
+.PHONY: install-program
+install-program: install-module
+	$(INSTALL) -d $(DESTDIR)$(BINDIR) $(DESTDIR)$(MANDIR)/man1 $(DESTDIR)$(BASHDIR) $(DESTDIR)$(ZSHDIR) $(DESTDIR)$(FISHDIR)
+	sed -e '1s|.*|#!/usr/bin/env $(LUA)|' -e 's|@LUA_SHAREDIR@|$(LUA_SHAREDIR)|' \
+	    -e 's|@LUA_LIBDIR@|$(LUA_LIBDIR)|' bin/stepbox > $(BUILD)/stepbox
+	$(INSTALL) -m 755 $(BUILD)/stepbox $(DESTDIR)$(BINDIR)/stepbox
+	$(INSTALL) -m 644 share/man/stepbox.1 $(DESTDIR)$(MANDIR)/man1/stepbox.1
+	LUA_PATH='lua/?.lua;;' $(LUA) bin/stepbox completion bash > $(DESTDIR)$(BASHDIR)/stepbox
+	LUA_PATH='lua/?.lua;;' $(LUA) bin/stepbox completion zsh > $(DESTDIR)$(ZSHDIR)/_stepbox
+	LUA_PATH='lua/?.lua;;' $(LUA) bin/stepbox completion fish > $(DESTDIR)$(FISHDIR)/stepbox.fish
+
+install: install-module install-engine install-program ## install below PREFIX (default /usr/local); DESTDIR is respected
 	$(INSTALL) -d $(DESTDIR)$(LIBDIR) $(DESTDIR)$(INCLUDEDIR)
 	$(INSTALL) -m 644 $(BUILD)/lib/libstepbox.a $(BUILD)/lib/libstepbox-archive.a $(DESTDIR)$(LIBDIR)/
 	$(INSTALL) -m 755 $(BUILD)/lib/libstepbox.so $(DESTDIR)$(LIBDIR)/libstepbox.so.0

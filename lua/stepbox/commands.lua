@@ -24,6 +24,7 @@ local RUN_OPTIONS = {
   on_stdout = check.callable,
   on_stderr = check.callable,
   background = check.boolean,
+  bound = check.boolean,
   tag = check.string,
   max_output = check.count,
 }
@@ -73,17 +74,24 @@ local function feed(box, op, handlers, stdin)
   end
   if op:done() then return end
   local target = { pid = op:pid() }
+  -- Nothing comes of it when the command has ended meanwhile.
+  local function finish(sending, message, code)
+    if sending then
+      call.wait_beside(op, handlers, sending)
+      if not sending:done() then return sending:close() end
+    end
+    return call.finish(sending, message, code)
+  end
   for piece in pieces do
     if type(piece) ~= "string" then error("the function 'stdin' gave a " .. type(piece), 0) end
     for first = 1, #piece, process.PIECE do
       local part = piece:sub(first, first + process.PIECE - 1)
       -- A program may take its time before it reads: the deadline is the command's.
-      local ok, message, code =
-        call.finish_beside(op, handlers, box:start_process_send(target, part, false, math.huge))
+      local ok, message, code = finish(box:start_process_send(target, part, false, math.huge))
       if not ok then return message, code end
     end
   end
-  local _, message, code = call.finish_beside(op, handlers, box:start_process_close_stdin(target))
+  local _, message, code = finish(box:start_process_close_stdin(target))
   return message, code
 end
 
@@ -114,6 +122,7 @@ end
 ---@field on_stdout? fun(text: string, time: number) gets each piece of output as it comes
 ---@field on_stderr? fun(text: string, time: number)
 ---@field background? boolean return a handle as soon as the command has started
+---@field bound? boolean in the background too: kill it when the handle is let go of, or the program ends
 ---@field tag? string a name to find the process by
 ---@field max_output? integer bytes kept of each stream, default 32 MiB; the rest is read and dropped
 
@@ -145,10 +154,10 @@ function Commands:run(command, options)
     user = options.user,
     tag = options.tag,
     envs = options.envs,
-    timeout = options.timeout,
+    timeout = options.timeout or (options.background and math.huge) or nil,
     max_output = options.max_output,
     open_stdin = (stdin or false) ~= false,
-    detached = options.background,
+    detached = options.background and not options.bound,
     events = events,
   })
   if options.background then return process.follow(box, options, op, message, code) end

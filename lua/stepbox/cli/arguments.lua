@@ -43,7 +43,8 @@ end
 local function add_json(command) command:flag("--json", "Print JSON instead of text.") end
 
 local function add_env(command)
-  command:option("-e --env", "A variable; may be given several times."):argname "K=V":count "*":convert(variable)
+  command:option("-e --env", "A variable; may be given several times.")
+    :argname "K=V":count "*":convert(variable)
 end
 
 local function add_create(command, life)
@@ -51,7 +52,8 @@ local function add_create(command, life)
   command:option("--setup", "A shell command to run first; may be given several times.")
     :argname "CMD":count "*":convert(filled)
   add_env(command)
-  command:option("--metadata", "To find it by; may be given several times."):argname "K=V":count "*":convert(pair)
+  command:option("--metadata", "To find it by; may be given several times.")
+    :argname "K=V":count "*":convert(pair)
   command:option(life, "Seconds the sandbox lives (default 300)."):argname "S":convert(seconds)
 end
 
@@ -197,16 +199,18 @@ function arguments.parser(only)
     print("stepbox " .. require("stepbox").version)
     os.exit(0)
   end)
+  local commands = {}
   for _, name in ipairs(ORDER) do
     if not only or only == name then
       local command = parser:command(name):summary(SUMMARIES[name])
       define[name](command)
+      commands[name] = command
       add_json(command)
     end
   end
   if not only then parser:add_complete_command "completion" end
   parser.error = fail
-  return parser
+  return parser, commands
 end
 
 --- Puts "--" before the words of `stepbox sh ID WORDS`, which are the command's own.
@@ -217,7 +221,7 @@ local function protect_words(words, parser_of_sh)
   while words[i] and words[i]:sub(1, 1) == "-" and words[i] ~= "--" do
     i = i + (takes_value[words[i]] and 2 or 1)
   end
-  if words[i] and words[i] ~= "--" then table.insert(words, i + 1, "--") end
+  if words[i] and words[i] ~= "--" and words[i + 1] ~= "--" then table.insert(words, i + 1, "--") end
 end
 
 local SH_OPTIONS = { "--cwd", "--timeout", "--env", "-e" }
@@ -227,10 +231,10 @@ function arguments.parse(given)
   local words = {}
   for i = 1, #given do words[i] = given[i] end
   if words[1] == "sh" then protect_words(words, SH_OPTIONS) end
-  local parser = arguments.parser(define[words[1]] and words[1])
+  local parser, commands = arguments.parser(define[words[1]] and words[1])
   local parsed = parser:parse(words)
   parsed.envs, parsed.metadata = to_map(parsed.env), to_map(parsed.metadata)
-  parsed.fail = function(message) fail(parser, message) end
+  parsed.fail = function(message) fail(commands[parsed.command_name], message) end
   return parsed
 end
 

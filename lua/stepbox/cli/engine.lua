@@ -8,7 +8,9 @@ local wait = require "stepbox.cli.wait"
 
 local actions = {}
 
-local function row(name, value) output.line(output.is_terminal() and ("%-12s %s"):format(name, value) or name .. "\t" .. value) end
+local function row(name, value)
+  output.line(output.is_terminal() and ("%-12s %s"):format(name, value) or name .. "\t" .. value)
+end
 
 local function show(found)
   row("running", "yes")

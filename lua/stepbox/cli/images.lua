@@ -55,7 +55,7 @@ local function sixel(bytes)
   return true
 end
 
---- Asks the terminal what it is (DA1) and looks for 4, sixel, in the answer. Waits a tenth of a second at most.
+--- Asks the terminal what it is (DA1) and looks for 4, sixel, in the answer. Waits a tenth of a second.
 local function says_sixel()
   if not console.is_terminal(0) then return false end
   local raw = console.raw(0)

@@ -6,8 +6,8 @@ local status = require "stepbox.cli.status"
 local wait = require "stepbox.cli.wait"
 
 local FIELDS = {
-  "id", "template", "alias", "state", "started_at", "end_at", "cpu_count", "memory_mb", "disk_mb", "envd_version",
-  "domain",
+  "id", "template", "alias", "state", "started_at", "end_at", "cpu_count", "memory_mb", "disk_mb",
+  "envd_version", "domain",
 }
 
 local function for_people(name, value)

@@ -71,7 +71,7 @@ end
 local function encode_number(value)
   if value ~= value or value == math.huge or value == -math.huge then return "null" end
   if value % 1 == 0 and value > -1e15 and value < 1e15 then return ("%d"):format(value) end
-  return ("%.17g"):format(value)
+  return ("%.14g"):format(value)
 end
 
 function encode(value, out)

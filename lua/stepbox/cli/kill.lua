@@ -29,7 +29,9 @@ local function kill_each(arguments)
 end
 
 local function tell(arguments, killed, failed)
-  for _, failure in ipairs(failed) do output.err("stepbox: " .. failure.id .. ": " .. failure.message .. "\n") end
+  for _, failure in ipairs(failed) do
+    output.err("stepbox: " .. failure.id .. ": " .. failure.message .. "\n")
+  end
   if not output.is_terminal() then
     for _, id in ipairs(killed) do output.line(id) end
   elseif arguments.all or #killed ~= 1 then

@@ -18,7 +18,9 @@ local function take(arguments)
 end
 
 local function time_of(seconds)
-  return os.date("!%Y-%m-%dT%H:%M:%S", math.floor(seconds)) .. (".%03dZ"):format(math.floor(seconds % 1 * 1000 + 0.5) % 1000)
+  local thousandths = math.floor(seconds * 1000 + 0.5)
+  return os.date("!%Y-%m-%dT%H:%M:%S", math.floor(thousandths / 1000))
+    .. (".%03dZ"):format(thousandths % 1000)
 end
 
 return function(arguments)

@@ -45,6 +45,10 @@ local function width(text)
   return count
 end
 
+local function widen(widths, cells)
+  for i, cell in ipairs(cells) do widths[i] = math.max(widths[i] or 0, width(cell)) end
+end
+
 local function row(cells, widths)
   local parts = {}
   for i, cell in ipairs(cells) do
@@ -56,9 +60,8 @@ end
 --- A table for people: a head and rows of strings.
 function output.table(head, rows)
   local widths = {}
-  for _, cells in ipairs { head, (table.unpack or unpack)(rows) } do
-    for i, cell in ipairs(cells) do widths[i] = math.max(widths[i] or 0, width(cell)) end
-  end
+  widen(widths, head)
+  for _, cells in ipairs(rows) do widen(widths, cells) end
   local lines = { row(head, widths) }
   for _, cells in ipairs(rows) do lines[#lines + 1] = row(cells, widths) end
   output.out(table.concat(lines, "\n") .. "\n")

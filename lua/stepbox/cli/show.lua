@@ -27,13 +27,17 @@ local function as_json(execution, saved)
   local results, files = json.list(), json.list()
   for i, result in ipairs(execution.results) do results[i] = result_as_json(result) end
   for i, file in ipairs(saved) do files[i] = file end
-  local raised = execution.error
+  local raised = json.null
+  if execution.error then
+    local found = execution.error
+    raised = { name = found.name, value = found.value, traceback = found.traceback }
+  end
   return {
     text = execution.text or json.null,
     stdout = execution.stdout,
     stderr = execution.stderr,
     results = results,
-    error = raised and { name = raised.name, value = raised.value, traceback = raised.traceback } or json.null,
+    error = raised,
     execution_count = execution.execution_count or json.null,
     duration = execution.duration,
     truncated = execution.truncated,
@@ -53,6 +57,8 @@ end
 local function show_error(raised)
   local text = raised.traceback
   if not text or text == "" then text = raised.name .. (raised.value ~= "" and ": " .. raised.value or "") end
+  -- Servers put the head of a traceback in one line with what follows.
+  text = text:gsub("^(%-%-%-%-+)(%S+ +Traceback %(most recent call last%))([^\n])", "%1\n%2\n%3")
   output.err(end_line(for_stderr(text)))
 end
 

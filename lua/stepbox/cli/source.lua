@@ -43,7 +43,9 @@ local function is_file(path)
   return problem == nil
 end
 
-local function looks_like_file(text) return text:find "^[%w_./~-]+%.%w+$" and LANGUAGE_OF_ENDING[text:match "%.(%w+)$"] end
+local function looks_like_file(text)
+  return text:find "^[%w_./~-]+%.%w+$" and LANGUAGE_OF_ENDING[text:match "%.(%w+)$"]
+end
 
 --- The code that `step` shall run, and the language that its file's name tells.
 function source.of_step(arguments)
@@ -51,7 +53,7 @@ function source.of_step(arguments)
   if given and literal then arguments.fail "code is given twice" end
   if literal then return literal end
   if not given then
-    if console.is_terminal(0) then arguments.fail "no code: give it as an argument, as a file, or to stdin" end
+    if console.is_terminal(0) then arguments.fail "no code: give code, a file, or something to stdin" end
     return source.read_stdin()
   end
   if given == "-" then return source.read_stdin() end

@@ -36,7 +36,8 @@ local function descriptors(signals, options)
 end
 
 local function turn(signals, task, options, state)
-  local ready = assert(console.wait(descriptors(signals, options), stepbox.loop.timeout() or progress.delay()))
+  local timeout = stepbox.loop.timeout() or progress.delay()
+  local ready = assert(console.wait(descriptors(signals, options), timeout))
   for name in signals.read, signals do take_signal(name, task, options, state) end
   for fd, call in pairs(options.sources or {}) do
     if ready[fd] then call() end

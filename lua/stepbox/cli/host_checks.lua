@@ -1,0 +1,108 @@
+--- What `stepbox doctor` looks at on this host, without the engine.
+---
+--- A check returns a state ("ok", "missing" or "note"), what was found, and how to mend it. What is missing
+--- keeps sandboxes from running; a note is worth knowing.
+
+local checks = {}
+
+local function read_line(path)
+  local file = io.open(path, "rb")
+  local line = file and file:read "*l"
+  if file then file:close() end
+  return line
+end
+
+local function run(command)
+  local pipe = io.popen("LC_ALL=C " .. command .. " 2>&1 </dev/null", "r")
+  local text = pipe and pipe:read "*a" or ""
+  if pipe then pipe:close() end
+  return (text:gsub("%s+$", ""))
+end
+
+local function find(program)
+  local path = run("command -v " .. program)
+  return path ~= "" and path or nil
+end
+
+--- Whether a version, "0.8.0", is at least that.
+local function is_at_least(version, major, minor)
+  local first, second = version:match "^(%d+)%.(%d+)"
+  if not first then return false end
+  first, second = tonumber(first), tonumber(second)
+  return first > major or (first == major and second >= minor)
+end
+
+function checks.kernel()
+  local release = read_line "/proc/sys/kernel/osrelease" or run "uname -r"
+  if is_at_least(release, 5, 3) then return "ok", "Linux " .. release end
+  return "missing", "Linux " .. release, "The engine needs Linux 5.3 or newer."
+end
+
+-- The settings that forbid user namespaces, the value that does, and the one that allows them.
+local SETTINGS = {
+  { "kernel.apparmor_restrict_unprivileged_userns", "1", "0" },
+  { "kernel.unprivileged_userns_clone", "0", "1" },
+  { "user.max_user_namespaces", "0", "15000" },
+}
+
+checks["user namespaces"] = function()
+  local found = {}
+  for _, setting in ipairs(SETTINGS) do
+    local name, forbidden, allowed = setting[1], setting[2], setting[3]
+    local value = read_line("/proc/sys/" .. name:gsub("%.", "/"))
+    if value == forbidden then
+      return "missing", name .. " is " .. value,
+        ("sudo sysctl -w %s=%s (and a file in /etc/sysctl.d to keep it)"):format(name, allowed)
+    end
+    if value then found[#found + 1] = name .. "=" .. value end
+  end
+  return "ok", "no setting forbids them" .. (found[1] and " (" .. table.concat(found, ", ") .. ")" or "")
+end
+
+function checks.bubblewrap()
+  local said = find "bwrap" and run "bwrap --version" or ""
+  local version = said:match "(%d+%.%d+[%d.]*)"
+  if not version then return "missing", "bwrap is not on PATH", "Install the package bubblewrap." end
+  if is_at_least(version, 0, 8) then return "ok", version end
+  return "missing", version, "Install bubblewrap 0.8 or newer."
+end
+
+function checks.python()
+  local said = run "/usr/bin/python3 -c 'import sys; print(sys.version.split()[0])'"
+  if said:find "^3%.%d" then return "ok", "/usr/bin/python3 " .. said end
+  return "missing", "there is no /usr/bin/python3",
+    "Install the package python3: sandboxes see the host's /usr, and no other Python."
+end
+
+function checks.ipython()
+  local said = run "/usr/bin/python3 -c 'import IPython; print(IPython.__version__)'"
+  if said:find "^%d+%.%d" then return "ok", said end
+  return "missing", "Debian's Python does not find it", "Install the package python3-ipython."
+end
+
+function checks.git()
+  if run "/usr/bin/git --version":find "^git version" then return "ok", run "/usr/bin/git --version" end
+  return "note", "there is no /usr/bin/git", "For box.git install the package git."
+end
+
+checks["network helper"] = function()
+  local found = find "pasta" or find "slirp4netns"
+  return "note", (found or "none") .. "; sandboxes of this version have no network, with and without one"
+end
+
+function checks.limits()
+  local controllers = read_line "/sys/fs/cgroup/cgroup.controllers"
+  return "note", (controllers and "cgroup v2 (" .. controllers .. ")" or "no cgroup v2")
+    .. "; this version limits neither memory nor CPU nor processes of a sandbox"
+end
+
+function checks.images()
+  return "note", find "img2sixel" and "kitty, iTerm2 and sixel"
+    or "kitty and iTerm2; for sixel install the package libsixel-bin"
+end
+
+return {
+  run = checks,
+  before = { "kernel", "user namespaces", "bubblewrap", "python", "ipython" },
+  after = { "git", "network helper", "limits", "images" },
+}

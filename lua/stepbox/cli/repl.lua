@@ -1,0 +1,96 @@
+--- stepbox repl: runs code line by line.
+
+local stepbox = require "stepbox"
+local create = require "stepbox.cli.create"
+local lines = require "stepbox.cli.lines"
+local output = require "stepbox.cli.output"
+local progress = require "stepbox.cli.progress"
+local prompt = require "stepbox.cli.prompt"
+local show = require "stepbox.cli.show"
+local status = require "stepbox.cli.status"
+local wait = require "stepbox.cli.wait"
+
+-- What people type to leave. In the sandbox these would only end the interpreter.
+local LEAVING = { exit = true, quit = true, ["exit()"] = true, ["quit()"] = true }
+
+--- A whole piece of code, or nil when there is no more.
+local function read_code(source, arguments)
+  local code
+  while true do
+    local line, why = source:read(code == nil)
+    if not line then
+      if why == "interrupted" then
+        source:say "\n"
+        code = nil
+      else
+        -- What was begun is run as it is, except at a prompt, where Ctrl-D leaves.
+        if code and not source.editor then return code end
+        source:say "\n"
+        return nil
+      end
+    else
+      code = code and code .. "\n" .. line or line
+      if not code:find "%S" then
+        code = nil
+      elseif not lines.is_open(code, arguments.lang) then
+        return (code:gsub("%s+$", ""))
+      end
+    end
+  end
+end
+
+--- The box, and whether the sandbox is ours.
+local function open(arguments)
+  if not arguments.id then return create(arguments, arguments.life), true end
+  return status.check(stepbox.connect(arguments.id)), false
+end
+
+--- One step. The status of the last one is ours when nobody looks at a prompt.
+local function run_step(box, code, arguments)
+  local running = { box = box }
+  return wait.run(function(state)
+    local ok, result = pcall(show.step, box, code, arguments, state)
+    -- SIGTERM and SIGHUP mean the program, not its step.
+    if state.status and state.status ~= status.INTERRUPTED then status.leave(state.status) end
+    if ok then return result end
+    if not status.is_leave(result) or result.code == "system" or not result.message then error(result, 0) end
+    -- A failure ends the session only when there is nothing left to go on with.
+    output.err("stepbox: " .. result.message .. "\n")
+    return result.status, result.code
+  end, { on_interrupt = show.on_interrupt(running, arguments) })
+end
+
+local FATAL = { not_found = true, sandbox_lost = true, unauthorized = true, closed = true }
+
+local function greet(box, is_own, source)
+  if not source.editor then return end
+  output.out(("stepbox %s, sandbox %s%s. Ctrl-C interrupts, Ctrl-D leaves.\n"):format(
+    stepbox.version, box.id, is_own and ", which ends with this session" or ""))
+end
+
+local function converse(box, source, arguments)
+  local last = status.OK
+  while true do
+    local code = read_code(source, arguments)
+    if not code or LEAVING[code] then return source.editor and status.OK or last end
+    source:remember(code)
+    local number, failure = run_step(box, code, arguments)
+    last = number
+    if FATAL[failure] then return number end
+  end
+end
+
+return function(arguments)
+  if arguments.lang and arguments.context then arguments.fail "--lang and --context do not go together" end
+  progress.set(arguments.id and "connecting" or nil)
+  local box, is_own = wait.call(nil, function() return open(arguments) end)
+  local source = prompt.new(arguments.json)
+  greet(box, is_own, source)
+  local ok, result = pcall(converse, box, source, arguments)
+  source:close()
+  if is_own then
+    wait.call("killing the sandbox", function() return box:kill() end)
+  end
+  if not ok then error(result, 0) end
+  return result
+end
