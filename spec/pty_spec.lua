@@ -26,7 +26,8 @@ describe("a terminal", function()
     -- Not a trap of bash, which misses a signal that comes while the trap runs.
     local program = [[
 import os, signal
-signal.signal(signal.SIGWINCH, lambda *_: print(*os.get_terminal_size(), flush=True))
+# Not print, which must not interrupt itself.
+signal.signal(signal.SIGWINCH, lambda *_: os.write(1, b'%d %d\n' % os.get_terminal_size()))
 print('up', flush=True)
 while True: signal.pause()]]
     local terminal = assert(box.pty:create { command = { "python3", "-c", program } })

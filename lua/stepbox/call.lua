@@ -61,22 +61,19 @@ local function finish_with(handlers, op, ...)
   return close(op, wait_with(handlers, op))
 end
 
---- Finishes `op` while another, `source`, goes on and has its events handed out. Ends early, with nothing,
---- when `source` does. A task that is cancelled in here has `op` cancelled.
-local function finish_beside(source, handlers, op, ...)
-  if not op then return nil, ... end
+--- Waits until `op` or another, `source`, is done, and hands out the events of that meanwhile. A task that is
+--- cancelled in here has `op` cancelled.
+local function wait_beside(source, handlers, op)
   while not op:done() and not source:done() do
     deliver_waiting(source, handlers)
     if not op:done() and not source:done() then task.await(op, source) end
   end
-  if op:done() then return close(op, op:result()) end
-  op:close()
 end
 
 return {
   deliver_waiting = deliver_waiting,
   finish = finish,
-  finish_beside = finish_beside,
   finish_with = finish_with,
+  wait_beside = wait_beside,
   wait_with = wait_with,
 }

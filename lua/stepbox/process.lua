@@ -54,14 +54,11 @@ end
 local function send(box, process, data, to_terminal, following)
   local first = 1
   repeat
-    local piece, ok, message, code = data:sub(first, first + PIECE - 1), nil, nil, nil
-    if following and not following.op:done() then
-      ok, message, code =
-        call.finish_beside(following.op, following.handlers, box:start_process_send(process, piece, to_terminal))
-      if ok == nil and not code then return nil, "send: the process has ended", "process_gone" end
-    else
-      ok, message, code = call.finish(box:start_process_send(process, piece, to_terminal))
-    end
+    local piece = data:sub(first, first + PIECE - 1)
+    local op, message, code = box:start_process_send(process, piece, to_terminal)
+    if op and following then call.wait_beside(following.op, following.handlers, op) end
+    local ok
+    ok, message, code = call.finish(op, message, code)
     if not ok then return nil, message, code end
     first = first + PIECE
   until first > #data

@@ -103,8 +103,7 @@ end
 ---@param options? stepbox.ExpectOptions
 ---@return string|nil output
 ---@return string? message
----@return string? code "timeout", "closed" when the program ended without it, "too_large" when it has shown more
----than `max_output` and nothing more is kept
+---@return string? code "timeout", "closed" when the program ended, "too_large" when `max_output` was reached
 ---@return string? instead
 function Terminal:expect(text, options)
   check.argument("expect", 1, check.string, text)
@@ -113,13 +112,11 @@ function Terminal:expect(text, options)
   local op, begin = self.command.op, self.seen or 0
   local timer, message, code = task.loop():start_sleep(options.timeout or EXPECT_SECONDS)
   if not timer then return nil, message, code end
-  local looked, last, is_over, is_full = begin, nil, false, false
-  while true do
-    -- Looked at before the text is: what comes in between is not missed then.
-    is_over, is_full = op:done() or timer:done(), select(2, op:stdout(math.huge))
-    last, looked = look_for(op, text, looked)
-    if last or is_over or is_full then break end
+  local function is_over() return op:done() or timer:done() or select(2, op:stdout(math.huge)) end
+  local last, looked = look_for(op, text, begin)
+  while not last and not is_over() do
     task.await(timer, op) -- in this order, so that a task's cancel ends this call alone
+    last, looked = look_for(op, text, looked)
   end
   local shown, ok = op:stdout(begin), true
   if timer:done() then ok, message, code = timer:result() end
@@ -130,7 +127,7 @@ function Terminal:expect(text, options)
   end
   if not ok then return nil, message, code, shown end
   if op:done() then return explain_end(op, shown) end
-  if is_full then return nil, "it has shown more than is kept", "too_large", shown end
+  if select(2, op:stdout(math.huge)) then return nil, "it has shown more than is kept", "too_large", shown end
   return nil, "it was not shown in time", "timeout", shown
 end
 

@@ -34,7 +34,7 @@ local READ_OPTIONS = {
 ---@field user? string
 ---@field offset? integer the first byte, default 0
 ---@field length? integer how many bytes, default to the end
----@field to? string|file* a local file to write to: open, or its path, where what was there is lost in any case
+---@field to? string|file* a local file to write to: open, or its path; what was there is lost
 ---@field on_data? fun(bytes: string) gets the bytes piece by piece
 ---@field max_bytes? integer more in memory is a failure ("too_large"); default 1 GiB
 ---@field idle_timeout? number seconds without a byte, default 60; there is no other deadline
