@@ -31,6 +31,34 @@ describe("the module under a collector at its most aggressive", function()
     for info in assert(stepbox.list { limit = 1 }) do assert.equal("string", type(info.id)) end
   end)
 
+  it("keeps commands, files and watches going", function()
+    local box <close> = assert(stepbox.create { timeout = 60 })
+    local got, made = 0, 0
+    local function count(bytes) got = got + #bytes end
+    assert(box.commands:run("cat", { stdin = ("abc\n"):rep(50000), on_stdout = count }))
+    assert.equal(200000, got)
+    assert(box.files:write("file", function()
+      made = made + 1
+      return made <= 20 and ("x"):rep(50000) or nil
+    end))
+    local file <close> = io.tmpfile()
+    assert.equal(1000000, assert(box.files:read("file", { to = file })))
+    file:seek("set", 0)
+    assert(box.files:write("copy", file))
+    assert.equal(1000000, #assert(box.files:read "copy"))
+    stepbox.run(function()
+      local watch = assert(box.files:watch(".", { include_entry = true }))
+      stepbox.spawn(function()
+        for i = 1, 5 do assert(box.files:write("new" .. i, "x")) end
+        stepbox.sleep(0.2)
+        watch:stop()
+      end)
+      local seen = {}
+      for event in watch:events() do seen[event.name] = event.entry or seen[event.name] end
+      for i = 1, 5 do assert.equal("new" .. i, seen["new" .. i].name) end
+    end)
+  end)
+
   it("in its generational mode too", function()
     collectgarbage "generational"
     finally(function() collectgarbage "incremental" end)

@@ -17,16 +17,15 @@ local function dispatch(event, handlers)
   end
 end
 
---- Hands out what waits, and does not wait for more.
+--- Hands out what waits, and does not wait for more. Nothing waits inside of a pcall, through which plain
+--- Lua 5.1 cannot yield.
 local function deliver_waiting(op, handlers)
-  for event in op.next_event, op do dispatch(event, handlers) end
-end
-
-local function deliver(op, handlers)
-  while true do
-    deliver_waiting(op, handlers)
-    if op:done() then return end
-    task.await(op)
+  for event in op.next_event, op do
+    local ok, raised = pcall(dispatch, event, handlers)
+    if not ok then
+      op:cancel()
+      error(raised, 0)
+    end
   end
 end
 
@@ -47,10 +46,10 @@ end
 
 --- Waits until `op`, which others may use too, is done, with handlers for events.
 local function wait_with(handlers, op)
-  local ok, raised = pcall(deliver, op, handlers)
-  if not ok then
-    op:cancel()
-    error(raised, 0)
+  deliver_waiting(op, handlers)
+  while not op:done() do
+    task.await(op)
+    deliver_waiting(op, handlers)
   end
   return op:result()
 end

@@ -52,14 +52,20 @@ local function take_command(command)
   return command[1], args
 end
 
---- The pieces of `stdin`, one a call, then nil.
-local function pieces_of(stdin)
-  if type(stdin) ~= "string" then return stdin end
+--- The pieces of `stdin`, one a call, then nil. What raises there ends the command.
+local function pieces_of(stdin, op)
   local given = false
   return function()
-    if given then return nil end
+    local ok, piece = true, stdin
+    if type(stdin) ~= "string" then
+      ok, piece = pcall(stdin)
+    elseif given then
+      return nil
+    end
     given = true
-    return stdin
+    if ok and (piece == nil or type(piece) == "string") then return piece end
+    op:close()
+    error(ok and "the function 'stdin' gave a " .. type(piece) or piece, 0)
   end
 end
 
@@ -67,7 +73,7 @@ end
 ---@return string? message why it did not get all of it
 ---@return string? code "process_gone" or "invalid" when it reads no more
 local function feed(box, op, handlers, stdin)
-  local pieces = pieces_of(stdin)
+  local pieces = pieces_of(stdin, op)
   while not op:pid() and not op:done() do
     call.deliver_waiting(op, handlers)
     if not op:pid() and not op:done() then task.await(op) end
@@ -83,7 +89,6 @@ local function feed(box, op, handlers, stdin)
     return call.finish(sending, message, code)
   end
   for piece in pieces do
-    if type(piece) ~= "string" then error("the function 'stdin' gave a " .. type(piece), 0) end
     for first = 1, #piece, process.PIECE do
       local part = piece:sub(first, first + process.PIECE - 1)
       -- A program may take its time before it reads: the deadline is the command's.
@@ -97,11 +102,7 @@ end
 
 local function run_with_input(box, handlers, stdin, op, ...)
   if not op then return nil, ... end
-  local ok, message, code = pcall(feed, box, op, handlers, stdin)
-  if not ok then
-    op:close()
-    error(message, 0)
-  end
+  local message, code = feed(box, op, handlers, stdin)
   -- A program that reads no more has ended, or will: its result tells what it thought of its input. One that
   -- should have got more, and would go on with a part of it, is killed.
   if code and code ~= "process_gone" and code ~= "invalid" and not op:done() then

@@ -60,6 +60,28 @@ static int op_close(lua_State *L) {
     return 0;
 }
 
+/* Takes the operation at index 1 out of one of its metatable's tables. */
+static void forget(lua_State *L, const char *table) {
+    luaL_getmetatable(L, OP_TYPE);
+    lua_getfield(L, -1, table);
+    lua_pushvalue(L, 1);
+    lua_rawget(L, -2);
+    if (!lua_isnil(L, -1)) {
+        lua_pushvalue(L, 1);
+        lua_pushnil(L);
+        lua_rawset(L, -4);
+    }
+    lua_pop(L, 3);
+}
+
+/* op:close(): what it kept alive can be collected before it is itself. */
+static int op_close_now(lua_State *L) {
+    op_close(L);
+    forget(L, "receivers");
+    forget(L, "kept");
+    return 0;
+}
+
 struct lua_op *op_check(lua_State *L) {
     struct lua_op *self = luaL_checkudata(L, 1, OP_TYPE);
     luaL_argcheck(L, self->op, 1, "the operation is closed");
@@ -213,10 +235,14 @@ static void push_weak_table(lua_State *L, const char *mode) {
 
 void op_register(lua_State *L) {
     static const luaL_Reg meta[] = {{"__gc", op_close}, {"__close", op_close}, {NULL, NULL}};
-    static const luaL_Reg methods[] = {{"done", op_done},     {"cancel", op_cancel},
-                                       {"result", op_result}, {"next_event", op_next_event},
-                                       {"close", op_close},   {"pid", op_pid},
-                                       {"stdout", op_stdout}, {"stderr", op_stderr},
+    static const luaL_Reg methods[] = {{"done", op_done},
+                                       {"cancel", op_cancel},
+                                       {"result", op_result},
+                                       {"next_event", op_next_event},
+                                       {"close", op_close_now},
+                                       {"pid", op_pid},
+                                       {"stdout", op_stdout},
+                                       {"stderr", op_stderr},
                                        {NULL, NULL}};
     register_type(L, OP_TYPE, meta, methods);
     luaL_getmetatable(L, OP_TYPE);

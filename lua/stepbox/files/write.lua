@@ -20,10 +20,17 @@ local function source(value)
   end
 end
 
+--- The next piece that a function makes. What raises there ends the upload.
+local function next_piece(op, pieces)
+  local ok, piece = pcall(pieces)
+  if ok and (piece == nil or type(piece) == "string") then return piece end
+  op:close()
+  error(ok and "the function gave a " .. type(piece) or piece, 0)
+end
+
 --- Gives an upload what a function makes, and waits whenever enough is on its way.
 local function feed(op, pieces)
-  for piece in pieces do
-    if type(piece) ~= "string" then error("the function gave a " .. type(piece), 0) end
+  for piece in function() return next_piece(op, pieces) end do
     while op:feed_room() == 0 and not op:done() do task.await(op) end
     if op:done() or not op:feed(piece) then return end
   end
@@ -46,11 +53,7 @@ end
 --- Finishes the upload that start_write has started.
 local function finish_write(data, op, ...)
   if op and type(data) ~= "string" and not is_file(data) then
-    local ok, raised = pcall(feed, op, data)
-    if not ok then
-      op:close()
-      error(raised, 0)
-    end
+    feed(op, data)
   end
   return call.finish(op, ...)
 end
