@@ -9,8 +9,8 @@ local function run(input) return blocks.CodeExecutionBlock:collect(input) end
 describe("the error of a block", function()
   it("shows what the code raised, with its traceback, and what to do", function()
     local out = run { code = "def f(x):\n    return 1 / x\nprint('before')\nf(0)" }
-    support.assert_says(out, "The code raised ZeroDivisionError: division by zero.", "The sandbox was killed.",
-      "Correct the code", "return 1 / x")
+    support.assert_says(out, "The code raised ZeroDivisionError: division by zero.",
+      "The sandbox was killed.", "Correct the code", "return 1 / x")
     assert.equal("before\n", out.stdout_logs)
     assert.is_nil(out.response)
     assert.is_nil(out.error:find "\27")
@@ -31,7 +31,8 @@ describe("the error of a block", function()
   it("tells an interpreter that ended from a sandbox that did", function()
     local id = blocks.InstantiationBlock:collect({ setup_code = "x = 1", timeout = 60 }).sandbox_id
     local out = blocks.StepExecutionBlock:collect { sandbox_id = id, step_code = "import os; os._exit(1)" }
-    support.assert_says(out, "The interpreter ended", "variables are lost", "The sandbox and its files are alive")
+    support.assert_says(out, "The interpreter ended", "variables are lost",
+      "The sandbox and its files are alive")
     -- The next one that misses them is told why.
     out = blocks.StepExecutionBlock:collect { sandbox_id = id, step_code = "x" }
     support.assert_says(out, "NameError", "started afresh for this step")
@@ -116,7 +117,9 @@ describe("the error of a block", function()
 
   it("tells that the service went away in the middle", function()
     local daemon = engine.start {
-      socket = false, arguments = "--listen 127.0.0.1:0", environment = "STEPBOX_API_KEY=e2b_0123456789abcdef",
+      socket = false,
+      arguments = "--listen 127.0.0.1:0",
+      environment = "STEPBOX_API_KEY=e2b_0123456789abcdef",
     }
     local url = "http://127.0.0.1:" .. daemon.port
     local pid = daemon.pid

@@ -1,5 +1,5 @@
--- What reviewers missed in the original's blocks. Each probe is made with a naive port too, and fails there: that
--- is how these specs are known to look at the right thing.
+-- What reviewers missed in the original's blocks. Each probe is made with a naive port too, and fails there:
+-- that is how these specs are known to look at the right thing.
 
 local blocks = require "stepbox.blocks"
 local naive = require "spec.support.naive_blocks"
@@ -42,8 +42,8 @@ describe("sandboxes orphaned when setup fails:", function()
       local out = set.InstantiationBlock:collect {
         setup_commands = { "true", "seq 100000 >&2; echo the reason >&2; exit 7" }, timeout = 60,
       }
-      return says(out, "seq 100000") and says(out, "2 of 2") and says(out, "code 7") and says(out, "the reason")
-        and not says(out, "\n1\n") and #out.error < 5000
+      return says(out, "seq 100000") and says(out, "2 of 2") and says(out, "code 7")
+        and says(out, "the reason") and not says(out, "\n1\n") and #out.error < 5000
     end)
   end)
 end)
@@ -206,6 +206,8 @@ describe("no thought for what the code may do:", function()
       code = 'import os; [name for name in os.environ if name.startswith(("STEPBOX", "E2B", "LUA"))]',
     }
     assert.is_nil(out.error)
-    assert.is_nil(out.response:match "STEPBOX_ROOT" or out.response:match "API_KEY" or out.response:match "LUA")
+    for _, name in ipairs { "STEPBOX_ROOT", "STEPBOX_ENGINE", "API_KEY", "LUA" } do
+      assert.is_nil(out.response:find(name, 1, true))
+    end
   end)
 end)

@@ -32,6 +32,49 @@ describe("the examples", function()
     } do assert.matches(line, output, 1, true) end
   end)
 
+  it("pipeline.lua sets up once for many steps, and saves time", function()
+    local output, status = sandbox.sh "STEPBOX_STEPS=3 STEPBOX_ROWS=20000 lua5.4 examples/pipeline.lua"
+    assert.equal(0, status, output)
+    local id = output:match "set up once in [%d.]+ s: sandbox (%w+)"
+    assert.is_false(sandbox.listed(id))
+    assert.matches("3 steps by id, from 3 processes", output, 1, true)
+    assert.is_true(tonumber(output:match "saved: (-?[%d.]+) s") > 0, output)
+  end)
+
+  describe("agent.lua", function()
+    local folder, pid, settings
+    before_each(function()
+      folder = sandbox.temporary()
+      local program = "exec /usr/bin/python3 spec/support/chat_server.py %s/port secret-key"
+      pid = sandbox.background(program:format(folder))
+      assert(sandbox.eventually(5, function() return sandbox.read(folder .. "/port"):find "\n" end))
+      settings = ("export OPENAI_MODEL=recorded OPENAI_API_KEY=secret-key OPENAI_BASE_URL=%s; ")
+        :format("http://127.0.0.1:" .. sandbox.read(folder .. "/port"):match "%d+" .. "/v1")
+    end)
+    after_each(function()
+      os.execute("kill " .. pid)
+      os.execute("rm -r " .. folder)
+    end)
+
+    it("lets a model run code by tool calls, and leaves no sandbox and no file", function()
+      local output, status = sandbox.sh(settings .. [[lua5.4 examples/agent.lua 'What is "6" times 7?']])
+      assert.equal(0, status, output)
+      assert.matches("It is 42.\n$", output)
+      local id = output:match '"sandbox_id":"(%w+)"'
+      assert.is_false(sandbox.listed(id))
+      assert.equal("", (sandbox.sh "grep -l secret-key /tmp/lua_* 2>/dev/null"))
+    end)
+
+    it("says what the endpoint says, and what is missing", function()
+      local output, status = sandbox.sh(settings .. "OPENAI_API_KEY=other lua5.4 examples/agent.lua question")
+      assert.equal(1, status)
+      assert.matches("the endpoint: .*the key", output)
+      output, status = sandbox.sh "unset OPENAI_API_KEY; lua5.4 examples/agent.lua question"
+      assert.equal(1, status)
+      assert.matches("set OPENAI_API_KEY", output, 1, true)
+    end)
+  end)
+
   it("embed.c is a host that runs a script, with the module linked in", function()
     local script = os.tmpname()
     sandbox.write(script, [[
