@@ -3,6 +3,8 @@
 
 #include "../lua/compat.h"
 
+#include <string.h>
+
 #define PACK_TYPE "stepbox.pack"
 #define UNPACK_TYPE "stepbox.unpack"
 
@@ -32,9 +34,16 @@ static int push_status(lua_State *L, int status, const sb_error *err) {
     return 1;
 }
 
+static const char *check_directory(lua_State *L) {
+    size_t length;
+    const char *directory = luaL_checklstring(L, 1, &length);
+    luaL_argcheck(L, strlen(directory) == length, 1, "must not contain a NUL byte");
+    return directory;
+}
+
 /* archive.pack(directory) -> pack | nil, message, code */
 static int new_pack(lua_State *L) {
-    const char *directory = luaL_checkstring(L, 1);
+    const char *directory = check_directory(L);
     struct lua_pack *self = compat_newuserdata(L, sizeof *self);
     self->pack = NULL;
     luaL_getmetatable(L, PACK_TYPE);
@@ -72,7 +81,7 @@ static int pack_close(lua_State *L) {
 
 /* archive.unpack(directory) -> unpack | nil, message, code */
 static int new_unpack(lua_State *L) {
-    const char *directory = luaL_checkstring(L, 1);
+    const char *directory = check_directory(L);
     struct lua_unpack *self = compat_newuserdata(L, sizeof *self);
     self->unpack = NULL;
     luaL_getmetatable(L, UNPACK_TYPE);

@@ -1,6 +1,7 @@
 #include "local_socket.h"
 
 #include <errno.h>
+#include <netinet/in.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <sys/un.h>
@@ -37,16 +38,32 @@ static bool is_trusted(const struct sbi_config *config, int fd) {
            (peer.uid == geteuid() || peer.uid == 0);
 }
 
+/* Of several addresses that are tried at once, the connection may be another than the last one, and
+ * the last one's descriptor may be the host's by now. */
+static bool has_port(int fd, int port) {
+    struct sockaddr_storage own;
+    socklen_t length = sizeof own;
+    if (fd < 0 || getsockname(fd, (struct sockaddr *)&own, &length) != 0) {
+        return false;
+    }
+    return own.ss_family == AF_INET    ? ntohs(((struct sockaddr_in *)&own)->sin_port) == port
+           : own.ss_family == AF_INET6 ? ntohs(((struct sockaddr_in6 *)&own)->sin6_port) == port
+                                       : false;
+}
+
 /* Called when a connection stands, a new one or a kept one, before the request is sent on it. */
 static int before_request(void *user, char *peer_ip, char *local_ip, int peer_port,
                           int local_port) {
-    (void)peer_ip, (void)local_ip, (void)peer_port, (void)local_port;
+    (void)peer_ip, (void)local_ip, (void)peer_port;
     struct sbi_dial *dial = user;
     struct sockaddr_un peer;
     socklen_t length = sizeof peer;
     if (is_repetition(dial)) {
         dial->was_repeated = true;
         return CURL_PREREQFUNC_ABORT;
+    }
+    if (!dial->config->local && !has_port(dial->fd, local_port)) {
+        dial->fd = -1;
     }
     if (!dial->config->local || dial->fd < 0) {
         return CURL_PREREQFUNC_OK;
