@@ -151,7 +151,9 @@ function Files:upload_dir(directory, path, options)
 end
 
 --- Copies what is in a directory of the sandbox into a local one, which is made when it is not there. The
---- sandbox cannot make it write outside of that directory: names and links that would are refused.
+--- sandbox cannot make it write outside of that directory: names that would are refused, and nothing is
+--- written through a link. The symbolic links themselves come as they are and may point anywhere: look before
+--- you open what came.
 ---@param path string in the sandbox
 ---@param directory string here
 ---@param options? stepbox.DirectoryOptions
