@@ -75,13 +75,19 @@ static int compare_names(const void *a, const void *b) {
     return strcmp(*(char *const *)a, *(char *const *)b);
 }
 
+/* Below the top a directory that may be opened but not read, as some of processes in /proc, has
+ * nothing in it that one could show. */
+static bool is_passed_over(const directory_walk *walk, int error) {
+    return walk->level_count > 1 && (error == EACCES || error == EPERM || error == ESRCH);
+}
+
 /* Reads some of a directory's names; when it has all, they are sorted and the directory closed. */
 static int read_names(directory_walk *walk, struct level *level) {
     for (int i = 0; i < NAMES_AT_ONCE; i++) {
         errno = 0;
         struct dirent *entry = readdir(level->directory);
         if (!entry) {
-            if (errno)
+            if (errno && !is_passed_over(walk, errno))
                 return -1;
             closedir(level->directory);
             level->directory = NULL;
