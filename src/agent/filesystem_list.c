@@ -137,7 +137,7 @@ static void reply_failed(struct listing *listing, int error) {
         return;
     }
     snprintf(text, sizeof text, "'%s' has too much to be listed at once, more than %d entries",
-             listing->shown, ENTRIES_MAX);
+             *listing->shown ? listing->shown : "/", ENTRIES_MAX);
     connect_reply_error(listing->request, "resource_exhausted", text);
 }
 
