@@ -6,6 +6,7 @@
 #include "wire.h"
 
 #include <math.h>
+#include <string.h>
 
 #define CONNECT_SECONDS 30.0
 #define MAX_QUERY (128u * 1024)
@@ -23,6 +24,10 @@ struct sbi_exchange *sbi_transfer_exchange(sb_op *op, sb_box *box, const char *m
                                            const char *path, const char *user, double idle_timeout,
                                            void (*done)(void *op, struct sbi_exchange *exchange),
                                            sb_error *err) {
+    if (user != NULL && (user[0] == '\0' || strchr(user, ':') != NULL)) {
+        sbi_fail(err, SB_INVALID, "user: not a user's name");
+        return NULL;
+    }
     struct sbi_exchange *exchange = sbi_op_exchange(op, box->config, done, err);
     if (exchange == NULL) {
         return NULL;
