@@ -157,6 +157,23 @@ describe("an InstantiationBlock", function()
     end
   end)
 
+  it("kills it when it cannot be handed on", function()
+    local client = assert(stepbox.client())
+    local id
+    local out = blocks.InstantiationBlock:collect {
+      credentials = support.client_with {
+        create = function(_, options)
+          local box = assert(client:create(options))
+          id = box.id
+          return support.box_with(box, { detach = function() return nil, "no answer", "unavailable" end })
+        end,
+      },
+    }
+    assert.is_nil(out.sandbox_id)
+    support.assert_says(out, "could not be handed on: no answer")
+    support.assert_gone(id)
+  end)
+
   it("keeps it with keep_on_error, and gives its id", function()
     local out = blocks.InstantiationBlock:collect {
       setup_commands = { "echo here > mark", "exit 4" }, keep_on_error = true, timeout = 60,

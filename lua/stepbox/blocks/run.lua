@@ -1,6 +1,7 @@
 --- One run of a block: a sandbox made or found, used, and seen off whatever happens.
 
 local bytes = require "stepbox.blocks.bytes"
+local compat = require "stepbox.compat"
 local credentials = require "stepbox.blocks.credentials"
 local message = require "stepbox.blocks.message"
 local setup = require "stepbox.blocks.setup"
@@ -161,17 +162,24 @@ function Run:part()
   self.box = nil
 end
 
---- Does it all. An error that is raised in it leaves no sandbox behind.
+local function work(self)
+  local is_ready = self.block.begin(self) and setup.write_files(self) and setup.run_commands(self)
+  if is_ready then step.run(self) end
+  if self.box then self:look_after() end
+  self:part()
+end
+
+--- Does it all. An error that is raised in it leaves no sandbox behind; where nothing can wait inside of a
+--- pcall, that is left to the collector.
 function Run:perform()
-  local ok, raised = pcall(function()
-    local is_ready = self.block.begin(self) and setup.write_files(self) and setup.run_commands(self)
-    if is_ready then step.run(self) end
-    if self.box then self:look_after() end
-    self:part()
-  end)
-  if not ok then
-    self:close()
-    error(raised, 0)
+  if compat.pcall_yields then
+    local ok, raised = pcall(work, self)
+    if not ok then
+      self:close()
+      error(raised, 0)
+    end
+  else
+    work(self)
   end
   if self:has_failed() then self.out.error = table.concat(self.problems, "\n\n") end
 end
