@@ -153,7 +153,7 @@ end
 --- Copies what is in a directory of the sandbox into a local one, which is made when it is not there. The
 --- sandbox cannot make it write outside of that directory: names that would are refused, and nothing is
 --- written through a link. The symbolic links themselves come as they are and may point anywhere: look before
---- you open what came.
+--- you open what came. Modes are kept but for set-id bits and everybody's leave to write.
 ---@param path string in the sandbox
 ---@param directory string here
 ---@param options? stepbox.DirectoryOptions

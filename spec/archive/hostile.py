@@ -36,6 +36,7 @@ CASES = {
     "devices": [member("null", tarfile.CHRTYPE), member("disk", tarfile.BLKTYPE), member("pipe", tarfile.FIFOTYPE),
                 member("after", data=b"x")],
     "set_id": [member("s", data=b"x", mode=0o7755), member("d", DIRECTORY, mode=0o7755)],
+    "world_writable": [member("f", data=b"x", mode=0o766), member("d", DIRECTORY, mode=0o777)],
     "file_then_directory": [member("x", data=b"file"), member("x", DIRECTORY), member("x/y", data=b"below")],
     "directory_then_file": [member("x", DIRECTORY), member("x", data=b"file")],
     "full_directory_then_file": [member("x/y", data=b"below"), member("x", data=b"file")],

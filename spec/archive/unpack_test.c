@@ -121,6 +121,11 @@ static void set_id_bits_and_owners_are_taken_away(void **state) {
           "test $(stat -c %a in/s) = 755 && test $(stat -c %a in/d) = 755 && test -O in/s");
 }
 
+static void nothing_is_left_for_everybody_to_write(void **state) {
+    check(*state, "world_writable", SB_OK,
+          "test $(stat -c %a in/f) = 764 && test $(stat -c %a in/d) = 775");
+}
+
 static void a_name_may_come_again_as_another_kind(void **state) {
     struct directory *d = *state;
     check(d, "file_then_directory", SB_OK, "grep -qx below in/x/y");
@@ -287,6 +292,7 @@ int main(void) {
         TEST(hard_links_inside_are_made_and_not_written_through),
         TEST(devices_and_pipes_are_left_out),
         TEST(set_id_bits_and_owners_are_taken_away),
+        TEST(nothing_is_left_for_everybody_to_write),
         TEST(a_name_may_come_again_as_another_kind),
         TEST(long_and_deep_names_are_made),
         TEST(names_are_bytes_in_any_locale),

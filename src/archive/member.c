@@ -17,7 +17,8 @@ struct place {
 };
 
 static mode_t mode_of(struct archive_entry *entry) {
-    return archive_entry_perm(entry) & 0777; /* no set-id bits */
+    /* No set-id bits, and nothing that everybody on this machine may write. */
+    return archive_entry_perm(entry) & 0775;
 }
 
 static struct timespec time_of(struct archive_entry *entry) {

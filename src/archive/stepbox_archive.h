@@ -27,10 +27,10 @@ SB_API void sb_pack_free(sb_pack *pack);
 
 /* Into `directory`, which is made when it is not there. The stream may be hostile. SB_BAD_PATH:
  * a name that leads out of the directory, one below a symbolic link, a hard link to what is no file
- * in it. Left out are devices and pipes, set-id bits and owners. Symbolic links are made as they
- * are; what has a name already is replaced, but for directories that are not empty. After a failure
- * what was made before stays. A thread does the work while a call waits; between calls nothing
- * runs. */
+ * in it. Left out are devices and pipes, set-id bits, everybody's leave to write, and owners.
+ * Symbolic links are made as they are; what has a name already is replaced, but for directories
+ * that are not empty. After a failure what was made before stays. A thread does the work while a
+ * call waits; between calls nothing runs. */
 SB_API sb_unpack *sb_unpack_new(const char *directory, sb_error *err);
 SB_API int sb_unpack_write(sb_unpack *unpack, const char *bytes, size_t length, sb_error *err);
 /* Says that the stream has ended: -1 with err when it was not whole. */
