@@ -53,8 +53,8 @@ local FORWARD_OPTIONS = { local_port = check.port }
 --- Listens on 127.0.0.1, where every program of this machine can connect, and passes each connection on to a
 --- port inside the sandbox. A thread serves the connections, so that the program need not. With the local
 --- engine any protocol over TCP goes, and a connection to a port that nobody serves is closed; on other
---- servers HTTP and WebSockets alone, one request per connection, and the server answers for a port that nobody
---- serves.
+--- servers HTTP and WebSockets alone, one request per connection, and the server answers for a port that
+--- nobody serves.
 ---@param port integer
 ---@param options? stepbox.ForwardOptions
 ---@return stepbox.Forward|nil forward
