@@ -52,6 +52,26 @@ static void a_command_cancelled_before_its_id_is_known_is_killed_later(void **st
     sb_op_free(sb_command(c->box, "x", NULL, &c->error));
 }
 
+static void a_command_is_killed_though_all_else_has_gone_by_then(void **state) {
+    struct connection *c = *state;
+    for (int is_known = 0; is_known < 2; is_known++) {
+        struct connection own = {.server = c->server};
+        own.loop = sb_loop_new(&own.error);
+        own.client = connection_client(&own, 10);
+        own.box = connection_box(&own, sb_connect(own.client, "i123", NULL, &own.error));
+        add(c, (const char *[]){STARTED, NULL}, false, ANSWER_HOLD);
+        sb_op *op = sb_command(own.box, "x", NULL, &own.error);
+        if (is_known) {
+            wait_for_pid(&own, op);
+        }
+        sb_box_free(own.box);
+        sb_op_free(op);
+        sb_client_free(own.client);
+        sb_loop_free(own.loop);
+        assert_int_equal(server_count(c->server, KILL_OF_7), is_known + 1);
+    }
+}
+
 static void the_local_engine_sees_to_its_commands_itself(void **state) {
     struct connection *c = *state;
     add(c, (const char *[]){STARTED, NULL}, false, ANSWER_HOLD);
@@ -152,6 +172,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         WITH_TCP(a_cancelled_command_is_killed_where_the_server_does_not),
         WITH_TCP(a_command_cancelled_before_its_id_is_known_is_killed_later),
+        WITH_TCP(a_command_is_killed_though_all_else_has_gone_by_then),
         WITH(the_local_engine_sees_to_its_commands_itself),
         WITH_TCP(a_detached_command_is_left_alone),
         WITH_TCP(a_command_whose_answer_is_rubbish_is_killed),

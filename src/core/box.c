@@ -69,6 +69,7 @@ void sb_box_free(sb_box *box) {
     }
     if (!box->is_closed) {
         box->is_closed = true;
+        box->is_ending = box->owned != NULL;
         sbi_box_reap(box);
     }
     /* Else a kill is under way or done, and its operation sees to the rest. */

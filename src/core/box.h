@@ -18,6 +18,7 @@ struct sb_box {
     struct sbi_address address;
     struct sbi_owned *owned; /* NULL: does not own */
     bool is_closed;
+    bool is_ending; /* and its sandbox is killed with that, and all that runs in it */
     int references;
 };
 

@@ -69,7 +69,7 @@ sb_op *sb_box_kill(sb_box *box, sb_error *err) {
     }
     op = call(op, "DELETE", "", on_box_killed, NULL, err);
     if (op != NULL) {
-        box->is_closed = true;
+        box->is_closed = box->is_ending = true;
     }
     return op;
 }

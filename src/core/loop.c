@@ -24,6 +24,9 @@
 
 #define EVENTS_PER_WAIT 64
 
+/* How long requests that nobody waits for may take when their loop goes. */
+#define UNATTENDED_SECONDS 1.0
+
 int sbi_loop_check(const sb_loop *loop, sb_error *err) {
     if (loop->pid != getpid()) {
         return sbi_fail(err, SB_INVALID, "made in another process, before a fork");
@@ -200,6 +203,18 @@ static void close_descriptors(sb_loop *loop) {
     }
 }
 
+static int run_once(sb_loop *loop, int64_t until, sb_error *err);
+
+/* Kills of processes that have just been sent, or are about to be. */
+static void finish_unattended(sb_loop *loop) {
+    int64_t deadline = sbi_deadline(UNATTENDED_SECONDS);
+    loop->stepping = true;
+    while (loop->unattended != NULL && sbi_now() < deadline &&
+           run_once(loop, deadline, NULL) == 0) {
+    }
+    loop->stepping = false;
+}
+
 void sb_loop_free(sb_loop *loop) {
     if (loop == NULL) {
         return;
@@ -209,6 +224,7 @@ void sb_loop_free(sb_loop *loop) {
         keep_inherited(loop);
         return;
     }
+    finish_unattended(loop);
     sbi_unattended_abandon(loop);
     close_descriptors(loop);
     loop->stepping = true; /* libcurl's callbacks need no timer any more */

@@ -74,7 +74,7 @@ static int explain(const struct sbi_follow *follow, const struct sbi_exchange *e
 /* The local engine's agent ends a bound process when its stream goes away; others are told to. */
 static bool must_be_killed(const struct sbi_follow *follow) {
     return follow->is_bound && !follow->output.has_ended && !follow->box->config->local &&
-           !follow->box->is_closed;
+           !follow->box->is_ending;
 }
 
 static void kill_process(const sb_op *op) {

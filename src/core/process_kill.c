@@ -52,7 +52,7 @@ static bool is_full(void *user) {
 
 static void on_end(void *user, bool is_done) {
     struct late *late = user;
-    if (is_done && late->output.pid != 0 && !late->output.has_ended && !late->box->is_closed) {
+    if (is_done && late->output.pid != 0 && !late->output.has_ended && !late->box->is_ending) {
         sbi_process_kill(late->box, late->output.pid, late->user);
     }
     sbi_command_output_free(&late->output);

@@ -97,7 +97,8 @@ typedef struct sb_op sb_op;
 SB_API sb_loop *sb_loop_new(sb_error *err);
 
 /* Frees the loop; operations, boxes and clients made from it must be freed before. Waits at most
- * five seconds for kills that sb_box_free() handed to the reaper thread. */
+ * five seconds for kills that sb_box_free() handed to the reaper thread, and a second for those of
+ * processes whose operations were cancelled. */
 SB_API void sb_loop_free(sb_loop *loop);
 
 /* One descriptor that is readable (POLLIN) whenever sb_loop_step() has work, deadlines included. */
