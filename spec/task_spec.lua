@@ -94,6 +94,19 @@ describe("tasks", function()
     assert.is_true(sandbox.now() - start < 10)
   end)
 
+  it("that yield to nobody fail, and hold up no others", function()
+    local stuck
+    assert.error_matches(function()
+      stepbox.run(function()
+        stuck = stepbox.spawn(coroutine.yield)
+        stuck:wait()
+      end)
+    end, "waits for something that is not an operation")
+    assert.is_true(stuck.done)
+    assert.equal(1, stepbox.run(function() return 1 end))
+    assert.equal(0, stepbox.loop.step(0))
+  end)
+
   it("run inside a host's own loop, by poll", function()
     local box <close> = assert(stepbox.create { timeout = 60 })
     local value

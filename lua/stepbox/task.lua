@@ -149,14 +149,26 @@ local function spawn(fn, ...)
   return task
 end
 
+--- Nothing here can wake a task any more: all that wait have failed, so that others can be run later.
+local function give_up()
+  local why = "every task waits for something that is not an operation of stepbox"
+  pending = 0
+  for co, task in pairs(tasks) do
+    pending = pending + 1
+    if coroutine.status(co) == "suspended" then
+      task.observed = true
+      finish(task, false, why, why)
+    end
+  end
+  error("stepbox: " .. why, 0)
+end
+
 --- Runs the scheduler until `finished()`.
 local function drive(finished)
   while true do
     run_queue()
     if finished() then return end
-    if next(waiting) == nil and first > last then
-      error("stepbox: every task waits for something that is not an operation of stepbox", 0)
-    end
+    if next(waiting) == nil and first > last then give_up() end
     turn(-1)
   end
 end
