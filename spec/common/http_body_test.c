@@ -365,23 +365,40 @@ static void notices_an_end_that_comes_with_the_last_bytes(void **state) {
         gone_at = 0;
         gone_calls = 0;
         struct client *client = connect_ended_client(requests[i]);
-        wait_for_gone(1.0);
+        wait_for_gone(2.0);
         disconnect(client);
     }
-    /* So is the end of a body that is gathered. */
-    struct client *client =
-        connect_ended_client("POST /whole HTTP/1.1\r\nHost: h\r\nContent-Length: 3\r\n\r\nab");
-    assert_false(receive(client));
-    disconnect(client);
+    /* Where nothing is streamed the connection is closed, too. */
+    const char *const others[] = {"POST /whole HTTP/1.1\r\nHost: h\r\nContent-Length: 3\r\n\r\nab",
+                                  "POST /refuse HTTP/1.1\r\nHost: h\r\nContent-Length: 3\r\n\r\n",
+                                  "POST /whole HTTP/1.1\r\nHo"};
+    for (size_t i = 0; i < sizeof others / sizeof *others; i++) {
+        struct client *client = connect_ended_client(others[i]);
+        assert_false(receive(client));
+        disconnect(client);
+    }
     assert_int_equal(handled, 0);
-    /* A request that is complete is answered all the same. */
-    client = connect_ended_client("POST /all HTTP/1.1\r\nHost: h\r\nExpect: 100-continue\r\n"
-                                  "Content-Length: 3\r\n\r\nabc");
+}
+
+static void answers_what_is_complete_before_the_end(void **state) {
+    (void)state;
+    struct client *client =
+        connect_ended_client("POST /all HTTP/1.1\r\nHost: h\r\nExpect: 100-continue\r\n"
+                             "Content-Length: 3\r\n\r\nabc"
+                             "POST /all HTTP/1.1\r\nHost: h\r\nTransfer-Encoding: chunked\r\n\r\n"
+                             "3\r\ndef\r\n0\r\n\r\n"
+                             "POST /refuse HTTP/1.1\r\nHost: h\r\nContent-Length: 2\r\n\r\nhi"
+                             "GET /whole HTTP/1.1\r\nHost: h\r\n\r\n");
     struct answer answer = read_answer(client, false);
     if (answer.status == 100)
         answer = read_answer(client, false);
     assert_string_equal(answer.body, "3 294 abc");
     free(answer.body);
+    expect(client, 200, "3 303 def");
+    expect(client, 403, "no");
+    expect(client, 200, "");
+    /* And then nobody waits for more. */
+    assert_false(receive(client));
     disconnect(client);
 }
 
@@ -479,6 +496,7 @@ int main(void) {
         TEST(sends_an_answer_from_the_middle_after_the_rest),
         TEST(notices_a_client_that_leaves_in_the_middle),
         TEST(notices_an_end_that_comes_with_the_last_bytes),
+        TEST(answers_what_is_complete_before_the_end),
         TEST(notices_a_client_that_leaves_while_held_back),
         TEST(serves_the_next_pipelined_request),
         TEST(can_be_freed_while_bodies_come),

@@ -5,27 +5,9 @@
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
-#include <sys/socket.h>
-
-static void has_arrived(http_request *request) {
-    request->arrived = request->server->arrived = true;
-}
-
-void http_body_look_for_ends(http_server *server) {
-    char byte;
-    if (!server->arrived)
-        return;
-    server->arrived = false;
-    for (http_request *request = server->requests; request; request = request->next) {
-        bool look = request->arrived && !request->complete && !request->suspended;
-        request->arrived = false;
-        /* The shutdown wakes libmicrohttpd, which then completes the request as broken. */
-        if (look && recv(request->fd, &byte, 1, MSG_PEEK | MSG_DONTWAIT) == 0)
-            shutdown(request->fd, SHUT_RDWR);
-    }
-}
 
 enum MHD_Result http_body_refuse(http_request *request) {
+    request->complete = true;
     if (request->out_of_memory)
         return MHD_NO;
     static const char text[] = "{\"code\":413,\"message\":\"the request body is too large\"}";
@@ -50,14 +32,12 @@ static bool waits_to_send(const http_request *request) {
  * is read to its end, so that the client is sure to see the answer. */
 enum MHD_Result http_body_begin(http_request *request) {
     http_server *server = request->server;
-    /* What follows may be read already when the client is told to go on. */
-    if (!waits_to_send(request))
-        has_arrived(request);
     if (server->on_head) {
         request->held = true;
         server->on_head(request, server->user);
+        request->complete = request->status && waits_to_send(request);
         if (request->status)
-            return waits_to_send(request) ? http_request_queue(request) : MHD_YES;
+            return request->complete ? http_request_queue(request) : MHD_YES;
         if (request->streams_body)
             return MHD_YES;
         request->held = false;
@@ -113,7 +93,6 @@ static void stream(http_request *request, const char *bytes, size_t *length) {
 enum MHD_Result http_body_take(http_request *request, const char *bytes, size_t *length) {
     if (request->gone)
         return MHD_NO;
-    has_arrived(request);
     if (request->streams_body) {
         stream(request, bytes, length);
         return MHD_YES;

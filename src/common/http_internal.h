@@ -19,6 +19,7 @@ struct http_connection {
     struct http_connection *next;
     int fd;
     void *tag;
+    http_request *request; /* that has begun and is not over, or NULL */
 };
 
 struct http_server {
@@ -32,10 +33,11 @@ struct http_server {
     http_request *requests; /* all that libmicrohttpd still holds */
     struct ev_io epoll_io;
     struct ev_timer timer; /* libmicrohttpd's next time-out */
-    struct ev_idle work; /* never started, only fed: runs libmicrohttpd after all else of a turn */
-    bool due;            /* libmicrohttpd has something to do */
-    bool running;        /* and does it */
-    bool arrived;        /* and has read a part of some request */
+    struct ev_idle work;  /* never started, only fed: runs libmicrohttpd after all else of a turn */
+    bool due;             /* libmicrohttpd has something to do */
+    bool running;         /* and does it */
+    struct ev_timer look; /* for ends that it has not noticed, some time after it did something */
+    bool look_due;
 };
 
 struct http_header {
@@ -63,6 +65,7 @@ struct http_request {
     char *method, *path;
     void *tag;
     int fd;
+    struct http_connection *from; /* while there is a conn */
 
     char *body;
     size_t body_length, body_capacity;
@@ -74,8 +77,7 @@ struct http_request {
     void *sink_user;
     bool streams_body; /* until its end, or the answer */
     bool body_again;   /* http_body_resume() was called */
-    bool arrived;      /* a part, since the end of the stream was looked for last */
-    bool complete;     /* the body has ended */
+    bool complete;     /* libmicrohttpd waits for nothing more of the request */
 
     bool held;      /* the handler has been called and has not answered */
     bool suspended; /* libmicrohttpd does not look at the connection */
@@ -97,9 +99,6 @@ void http_server_due(http_server *server);
 
 http_request *http_request_new(http_server *server, struct MHD_Connection *conn, const char *method,
                                const char *path, struct http_connection *from);
-/* Closes connections that ended in the middle of what has arrived of a request: libmicrohttpd
- * (0.9.75) does not notice an end that came together with the last bytes it read. */
-void http_body_look_for_ends(http_server *server);
 /* The head has arrived. */
 enum MHD_Result http_body_begin(http_request *request);
 /* A piece of the body has arrived; what is not taken stays in *length. */

@@ -33,6 +33,8 @@ http_request *http_request_new(http_server *server, struct MHD_Connection *conn,
     request->conn = conn;
     request->tag = from->tag;
     request->fd = from->fd;
+    request->from = from;
+    from->request = request;
     request->stream.request = request;
     ev_io_init(&request->peek, on_peek, from->fd, EV_READ);
     ev_timer_init(&request->hangup, on_hangup_timer, HANGUP_INTERVAL, HANGUP_INTERVAL);
@@ -145,6 +147,7 @@ void http_request_complete(http_request *request, bool complete) {
         gone(request);
     http_request_stop_watching(request);
     unlink_request(request);
+    request->from->request = NULL;
     request->conn = NULL;
     request->server = NULL;
     free_if_let_go(request);

@@ -15,6 +15,8 @@
 #define IDLE_SECONDS 120
 /* libmicrohttpd's own default is what select() could watch. */
 #define MAX_CONNECTIONS 10000
+/* Seconds after libmicrohttpd did something. */
+#define LOOK_SECONDS 0.5
 /* Rounds of work for libmicrohttpd in one turn of the loop before other watchers get theirs. */
 #define ROUNDS_PER_TURN 8
 
@@ -34,6 +36,39 @@ static void on_timer(struct ev_loop *loop, struct ev_timer *timer, int events) {
     http_server_due(timer->data);
 }
 
+/* Closes connections that have ended where more of a request, or another, would have to come:
+ * libmicrohttpd (0.9.75) does not notice an end that came together with the last bytes it read. The
+ * shutdown wakes it, and it completes the request as broken. */
+static void look_for_ends(http_server *server) {
+    char byte;
+    for (struct http_connection *at = server->connections; at; at = at->next) {
+        const http_request *request = at->request;
+        if ((!request || (!request->complete && !request->suspended)) &&
+            recv(at->fd, &byte, 1, MSG_PEEK | MSG_DONTWAIT) == 0)
+            shutdown(at->fd, SHUT_RDWR);
+    }
+}
+
+static void on_look(struct ev_loop *loop, struct ev_timer *timer, int events) {
+    (void)loop, (void)events;
+    http_server *server = timer->data;
+    server->look_due = true;
+    http_server_due(server);
+}
+
+/* `settled`: libmicrohttpd has used all that it has read. */
+static void look_soon(http_server *server, bool settled) {
+    if (!server->look_due) {
+        if (server->connections && !ev_is_active(&server->look)) {
+            ev_timer_set(&server->look, LOOK_SECONDS, 0.0);
+            ev_timer_start(server->loop, &server->look);
+        }
+    } else if (settled) {
+        server->look_due = false;
+        look_for_ends(server);
+    }
+}
+
 /* Runs libmicrohttpd when something happened, as the last thing in a turn of the loop: what was
  * resumed or written leaves before the loop sleeps. */
 static void on_work(struct ev_loop *loop, struct ev_idle *work, int events) {
@@ -50,12 +85,12 @@ static void on_work(struct ev_loop *loop, struct ev_idle *work, int events) {
             break;
     }
     server->running = false;
-    http_body_look_for_ends(server);
     if (server->due) {
         server->due = false;
         wait = true;
         wait_ms = 0;
     }
+    look_soon(server, !(wait && wait_ms == 0));
     ev_timer_stop(loop, &server->timer);
     if (wait) {
         ev_timer_set(&server->timer, (double)wait_ms / 1000.0, 0.0);
@@ -185,9 +220,10 @@ http_server *http_server_new(struct ev_loop *loop, http_handler *handler, void *
     }
     ev_io_init(&server->epoll_io, on_epoll_ready, info->epoll_fd, EV_READ);
     ev_timer_init(&server->timer, on_timer, 0.0, 0.0);
+    ev_timer_init(&server->look, on_look, 0.0, 0.0);
     ev_idle_init(&server->work, on_work);
     ev_set_priority(&server->work, EV_MINPRI);
-    server->epoll_io.data = server->timer.data = server->work.data = server;
+    server->epoll_io.data = server->timer.data = server->look.data = server->work.data = server;
     ev_io_start(loop, &server->epoll_io);
     return server;
 }
@@ -209,6 +245,7 @@ void http_server_free(http_server *server) {
     ev_io_stop(server->loop, &server->epoll_io);
     MHD_stop_daemon(server->daemon);
     ev_timer_stop(server->loop, &server->timer);
+    ev_timer_stop(server->loop, &server->look);
     ev_clear_pending(server->loop, &server->work);
     free(server);
 }
