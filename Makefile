@@ -35,7 +35,7 @@ demo: ## install what is missing, build, and run examples/steps.lua on the local
 
 .PHONY: run
 run: all ## run a script of your own: make run FILE=script.lua
-	@tools/run $(FILE)
+	@tools/run $(FILE) $(ARGS)
 
 .PHONY: clean
 clean: ## remove what was built

@@ -5,7 +5,8 @@ describe("what is installed", function()
   -- A copy of the sources, so that the build which is being tested stays as it is.
   setup(function()
     folder = sandbox.temporary()
-    local output, status = sandbox.sh("cp -r Makefile tools bin share src lua rockspec examples spec " .. folder)
+    local output, status =
+      sandbox.sh("cp -r Makefile tools bin share src lua rockspec examples spec " .. folder)
     assert.equal(0, status, output)
     sandbox.write(folder .. "/try.lua", [[
       local stepbox = require "stepbox"
@@ -13,8 +14,14 @@ describe("what is installed", function()
       print(package.searchpath("stepbox.core", package.cpath))
       print(box:step("6 * 7").text)
     ]])
+    sandbox.write(folder .. "/try.py", "42 + 1")
   end)
   teardown(function() os.execute("rm -rf " .. folder) end)
+
+  --- What `try` prints when all is well.
+  local function working(prefix, engine)
+    return prefix .. "/lib/lua/5.4/stepbox/core.so\n42\n43\n" .. engine .. "/bin/stepboxd\n"
+  end
 
   --- Runs a script with the module below `prefix`, whose engine it must find by itself.
   local function try(prefix)
@@ -23,9 +30,10 @@ describe("what is installed", function()
       unset STEPBOX_ENGINE && export XDG_RUNTIME_DIR=%s
       LUA_PATH="$prefix/share/lua/5.4/?.lua;$prefix/share/lua/5.4/?/init.lua;;" \
       LUA_CPATH="$prefix/lib/lua/5.4/?.so;;" lua5.4 %s/try.lua
+      env -u LUA_PATH -u LUA_CPATH "$prefix/bin/stepbox" run %s/try.py
       readlink -f "$(pgrep -a -f -- "^$prefix/.*stepboxd" | head -n 1 | cut -d ' ' -f 2)"
       pkill -f -- $prefix/; sleep 0.5
-    ]]):format(prefix, folder, folder)))
+    ]]):format(prefix, folder, folder, folder)))
   end
 
   it("by the rockspec, offline with the system's lua-cjson, runs", function()
@@ -35,8 +43,7 @@ describe("what is installed", function()
     ]]):format(folder))
     assert.equal(0, status, output)
     local prefix = folder .. "/tree"
-    assert.equal(prefix .. "/lib/lua/5.4/stepbox/core.so\n42\n"
-      .. prefix .. "/lib/luarocks/rocks-5.4/stepbox/scm-1/engine/bin/stepboxd\n", try(prefix))
+    assert.equal(working(prefix, prefix .. "/lib/luarocks/rocks-5.4/stepbox/scm-1/engine"), try(prefix))
   end)
 
   it("by make install runs, and respects PREFIX and DESTDIR", function()
@@ -45,12 +52,14 @@ describe("what is installed", function()
     local output, status = sandbox.sh(install .. folder .. "/prefix")
     assert.equal(0, status, output)
     local prefix = folder .. "/prefix"
-    assert.equal(prefix .. "/lib/lua/5.4/stepbox/core.so\n42\n" .. prefix .. "/bin/stepboxd\n", try(prefix))
+    assert.equal(working(prefix, prefix), try(prefix))
 
     output, status = sandbox.sh(install .. "/usr DESTDIR=" .. folder .. "/root")
     assert.equal(0, status, output)
     for _, file in ipairs { "bin/stepboxd", "bin/stepbox-agent", "lib/libstepbox.so", "include/stepbox.h",
-      "share/lua/5.4/stepbox/init.lua", "share/stepbox/runners/python/main.py" } do
+      "share/lua/5.4/stepbox/init.lua", "share/stepbox/runners/python/main.py", "bin/stepbox",
+      "share/man/man1/stepbox.1", "share/bash-completion/completions/stepbox",
+      "share/zsh/site-functions/_stepbox", "share/fish/vendor_completions.d/stepbox.fish" } do
       assert.is_truthy(os.rename(folder .. "/root/usr/" .. file, folder .. "/root/usr/" .. file), file)
     end
   end)

@@ -39,6 +39,7 @@ end
 --- Does what the arguments say, and ends the program.
 ---@param arguments string[]
 function cli.main(arguments)
+  require("stepbox.console").restore_interrupt()
   local ok, result = xpcall(run, with_traceback, arguments)
   local number = result
   if not ok then

@@ -81,19 +81,35 @@ static int signals_read(lua_State *L) {
     return 1;
 }
 
-/* signals:close(): they do again what they did before. May be called again. */
+/* signals:close(): they do again what they did before; those that have come are dropped. May be
+ * called again. */
 static int signals_close(lua_State *L) {
     struct signals *self = luaL_checkudata(L, 1, SIGNALS_TYPE);
+    struct signalfd_siginfo info;
     if (self->fd < 0)
         return 0;
+    while (read(self->fd, &info, sizeof info) == (ssize_t)sizeof info) {
+    }
     close(self->fd);
     self->fd = -1;
     sigprocmask(SIG_SETMASK, &self->before, NULL);
     return 0;
 }
 
+/* console.restore_interrupt(): Ctrl-C ends the program, whereas Lua's own interpreter would raise
+ * an error somewhere. Ignored stays ignored. */
+static int console_restore_interrupt(lua_State *L) {
+    struct sigaction action;
+    (void)L;
+    if (sigaction(SIGINT, NULL, &action) == 0 && action.sa_handler != SIG_IGN)
+        signal(SIGINT, SIG_DFL);
+    return 0;
+}
+
 void signals_register(lua_State *L) {
-    static const luaL_Reg functions[] = {{"signals", console_signals}, {NULL, NULL}};
+    static const luaL_Reg functions[] = {{"signals", console_signals},
+                                         {"restore_interrupt", console_restore_interrupt},
+                                         {NULL, NULL}};
     static const luaL_Reg meta[] = {
         {"__gc", signals_close}, {"__close", signals_close}, {NULL, NULL}};
     static const luaL_Reg methods[] = {{"descriptor", signals_descriptor},

@@ -224,6 +224,15 @@ local function protect_words(words, parser_of_sh)
   if words[i] and words[i] ~= "--" and words[i + 1] ~= "--" then table.insert(words, i + 1, "--") end
 end
 
+--- Joins "-c" and the code behind it, which may begin with a dash.
+local function join_code(words)
+  for i = #words - 1, 2, -1 do
+    if words[i] == "-c" or words[i] == "--code" then
+      words[i] = "--code=" .. table.remove(words, i + 1)
+    end
+  end
+end
+
 local SH_OPTIONS = { "--cwd", "--timeout", "--env", "-e" }
 
 --- What was asked for, as a table; ends the program when it makes no sense.
@@ -231,6 +240,7 @@ function arguments.parse(given)
   local words = {}
   for i = 1, #given do words[i] = given[i] end
   if words[1] == "sh" then protect_words(words, SH_OPTIONS) end
+  if words[1] == "step" then join_code(words) end
   local parser, commands = arguments.parser(define[words[1]] and words[1])
   local parsed = parser:parse(words)
   parsed.envs, parsed.metadata = to_map(parsed.env), to_map(parsed.metadata)
