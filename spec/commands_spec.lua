@@ -372,9 +372,11 @@ _count(']] .. pattern .. "')"
       { "unknown option 'cmd'", "true", { cmd = 1 } }, { "'timeout'", "true", { timeout = 0 } },
       { "background", "true", { stdin = true } }, { "send_stdin", "true", { stdin = "", background = true } },
       { "no name of a variable", "true", { envs = { ["A-B"] = "x" } } }, { "'stdin'", "true", { stdin = 5 } },
+      { "NUL", "a\0b" }, { "NUL", { "a", "\0" } }, { "'cwd'", "true", { cwd = "\0" } },
     } do
-      local ok, message = pcall(commands.run, commands, case[2], case[3])
+      local ok, message = pcall(function() commands:run(case[2], case[3]) end)
       assert.is_false(ok, case[1])
+      assert.matches("commands_spec.lua:", message, 1, true)
       assert.matches(case[1], message, 1, true)
     end
     assert.matches("colon", select(2, pcall(commands.run, "true")), 1, true)

@@ -11,9 +11,9 @@ local task = require "stepbox.task"
 local Commands, box_of = namespace "box.commands"
 
 local RUN_OPTIONS = {
-  cwd = check.string,
+  cwd = check.text,
   envs = check.envs,
-  user = check.string,
+  user = check.text,
   timeout = check.seconds,
   stdin = function(value)
     local kind = type(value)
@@ -25,7 +25,7 @@ local RUN_OPTIONS = {
   on_stderr = check.callable,
   background = check.boolean,
   bound = check.boolean,
-  tag = check.string,
+  tag = check.text,
   max_output = check.count,
 }
 
@@ -40,9 +40,10 @@ local CONNECT_OPTIONS = {
 local function take_command(command)
   if type(command) == "string" then
     if command == "" then error("bad argument #1 to 'run' (the command is empty)", 3) end
+    check.argument("run", 1, check.text, command, 4)
     return command
   end
-  local wrong = check.strings(command)
+  local wrong = check.strings(command) or check.text(table.concat(command))
   if wrong then error("bad argument #1 to 'run' (string or " .. wrong .. ")", 3) end
   if not command[1] or command[1] == "" then
     error("bad argument #1 to 'run' (the list names no program)", 3)

@@ -3,7 +3,7 @@
 local call = require "stepbox.call"
 local check = require "stepbox.options"
 
-local OPTIONS = { user = check.string, timeout = check.seconds }
+local OPTIONS = { user = check.text, timeout = check.seconds }
 
 -- Bytes of a piece. Larger ones are not faster, and hold up the loop for longer.
 local PIECE = 512 * 1024

@@ -11,8 +11,8 @@ require "stepbox.files.url"
 
 local Files, box_of = class.Files, class.box_of
 
-local USER_OPTIONS = { user = check.string }
-local LIST_OPTIONS = { user = check.string, depth = check.count }
+local USER_OPTIONS = { user = check.text }
+local LIST_OPTIONS = { user = check.text, depth = check.count }
 
 --- What is known of a file or directory.
 ---@class stepbox.Entry
@@ -142,7 +142,7 @@ end
 ---@return string? code "no_space", "permission", "system" when the local directory cannot be read
 function Files:upload_dir(directory, path, options)
   local box = box_of(self, "upload_dir")
-  check.argument("upload_dir", 1, check.string, directory)
+  check.argument("upload_dir", 1, check.text, directory)
   check.argument("upload_dir", 2, check.string, path)
   options = check.options("upload_dir", options, directories.OPTIONS)
   local made, message, code = call.finish(box:start_file_make_dir(path, options.user))
@@ -163,7 +163,7 @@ end
 function Files:download_dir(path, directory, options)
   local box = box_of(self, "download_dir")
   check.argument("download_dir", 1, check.string, path)
-  check.argument("download_dir", 2, check.string, directory)
+  check.argument("download_dir", 2, check.text, directory)
   options = check.options("download_dir", options, directories.OPTIONS)
   local entries, message, code = call.finish(box:start_file_list(path, 1, options.user))
   if not entries then return nil, message, code end

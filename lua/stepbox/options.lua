@@ -13,6 +13,13 @@ end
 
 check.string = is_type "string"
 check.boolean = is_type "boolean"
+
+--- A string that systems take: a NUL byte would end it.
+function check.text(value)
+  if type(value) ~= "string" then return "string expected, got " .. type(value) end
+  if value:find "%z" then return "it must not contain a NUL byte" end
+end
+
 check.callable = function(value)
   local meta = type(value) == "table" and getmetatable(value)
   if type(value) ~= "function" and not (meta and meta.__call) then
@@ -121,11 +128,11 @@ function check.options(name, options, rules, level)
   return options
 end
 
---- Checks one argument. Raises at the caller's caller.
-function check.argument(name, index, rule, value)
+--- Checks one argument. Raises at the caller's caller, or at another level, as `error` has it.
+function check.argument(name, index, rule, value, level)
   local wrong = rule(value)
   if wrong then
-    error("bad argument #" .. index .. " to '" .. name .. "' (" .. wrong .. ")", 3)
+    error("bad argument #" .. index .. " to '" .. name .. "' (" .. wrong .. ")", level or 3)
   end
 end
 

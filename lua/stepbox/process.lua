@@ -33,7 +33,7 @@ local function is_whole(value, least, most)
 end
 
 function rules.process(value)
-  if not is_whole(value, 1, 4294967295) and (type(value) ~= "string" or value == "") then
+  if not is_whole(value, 1, 4294967295) and (check.text(value) or value == "") then
     return "id of a process or its tag expected, got " .. tostring(value)
   end
 end

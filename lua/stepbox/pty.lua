@@ -14,17 +14,16 @@ local CREATE_OPTIONS = {
   cols = process.rules.size,
   rows = process.rules.size,
   command = function(value)
-    if type(value) ~= "string" then
-      local wrong = check.strings(value)
-      if wrong then return "string or " .. wrong end
-      if not value[1] then return "the list names no program" end
-    end
+    if type(value) == "string" then return check.text(value) end
+    local wrong = check.strings(value) or check.text(table.concat(value))
+    if wrong then return "string or " .. wrong end
+    if not value[1] then return "the list names no program" end
   end,
-  cwd = check.string,
+  cwd = check.text,
   envs = check.envs,
-  user = check.string,
+  user = check.text,
   timeout = check.seconds,
-  tag = check.string,
+  tag = check.text,
   on_data = check.callable,
   max_output = check.count,
 }

@@ -4,7 +4,7 @@ local check = require "stepbox.options"
 local task = require "stepbox.task"
 
 local OPTIONS = {
-  user = check.string,
+  user = check.text,
   recursive = check.boolean,
   include_entry = check.boolean,
   allow_network_mounts = check.boolean,

@@ -9,7 +9,8 @@ local Files, box_of = class.Files, class.box_of
 local function is_file(value) return io.type(value) == "file" end
 
 local function destination(value)
-  if type(value) ~= "string" and not is_file(value) then
+  if type(value) == "string" then return check.text(value) end
+  if not is_file(value) then
     return "path or open file expected, got " .. (io.type(value) or type(value))
   end
 end
@@ -21,7 +22,7 @@ local function offset(value)
 end
 
 local READ_OPTIONS = {
-  user = check.string,
+  user = check.text,
   offset = offset,
   length = check.count,
   to = destination,

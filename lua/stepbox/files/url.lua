@@ -5,7 +5,7 @@ local class = require "stepbox.files.class"
 
 local Files, box_of = class.Files, class.box_of
 
-local URL_OPTIONS = { user = check.string, expires_in = check.seconds }
+local URL_OPTIONS = { user = check.text, expires_in = check.seconds }
 
 -- The local engine's socket has no URL: a port of this machine leads there, as long as the box is used. What
 -- is kept is not what box:forward gives, which keeps the box: in Lua 5.1 none would ever be collected.

@@ -10,7 +10,7 @@ local Files, box_of = class.Files, class.box_of
 -- Uploads that `write` of a list has under way at once.
 local PARALLEL = 8
 
-local WRITE_OPTIONS = { user = check.string, metadata = check.map, idle_timeout = check.seconds }
+local WRITE_OPTIONS = { user = check.text, metadata = check.map, idle_timeout = check.seconds }
 
 local function is_file(value) return io.type(value) == "file" end
 

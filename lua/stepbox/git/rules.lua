@@ -79,7 +79,7 @@ end
 
 --- The options that every call takes, and those of this one.
 function rules.with(own)
-  local all = { user = check.string, envs = check.envs, timeout = check.seconds }
+  local all = { user = check.text, envs = check.envs, timeout = check.seconds }
   for name, rule in pairs(own or {}) do all[name] = rule end
   return all
 end
