@@ -24,7 +24,7 @@ local function check_engine(report)
   local found, message = require("stepbox.engine").start()
   if not found then return report("engine", "missing", message, "See what the message says.") end
   report("engine", "ok", ("stepboxd %s, pid %d, at %s"):format(found.version, found.pid, found.socket or "?"))
-  report("languages", "ok", table.concat(found.languages, ", "))
+  report("languages", host.check_languages(found.languages))
   return true
 end
 

@@ -101,8 +101,30 @@ function checks.images()
     or "kitty and iTerm2; for sixel install the package libsixel-bin"
 end
 
+-- The programs that the runners of the languages need, as far as there are checks for them.
+local INTERPRETERS = {
+  python = "python3", javascript = "node", typescript = "node", bash = "bash", r = "Rscript", java = "java",
+}
+
+--- The languages that the engine has runners for, and whether sandboxes see their interpreters.
+local function check_languages(languages)
+  local found, missing = {}, {}
+  for _, language in ipairs(languages) do
+    local program = INTERPRETERS[language]
+    if not program or run("test -x /usr/bin/" .. program .. " && echo yes") == "yes" then
+      found[#found + 1] = language
+    else
+      missing[#missing + 1] = language .. " needs /usr/bin/" .. program
+    end
+  end
+  local detail = table.concat(found, ", ")
+  if not missing[1] then return "ok", detail end
+  return "note", detail .. "; " .. table.concat(missing, ", "), "Install those that you want to run."
+end
+
 return {
   run = checks,
+  check_languages = check_languages,
   before = { "kernel", "user namespaces", "bubblewrap", "python", "ipython" },
   after = { "git", "network helper", "limits", "images" },
 }

@@ -62,9 +62,10 @@ local function show_error(raised)
   output.err(end_line(for_stderr(text)))
 end
 
---- Text of a result that is no image, or that comes with one.
+--- Text of a result that is no image, or that comes with one and says more than what kind of thing it is.
 local function show_result(result, has_chart)
   local text = result.text
+  if has_chart and text and text:find "^<.*>$" then return end
   if not text and not has_chart then
     text = result.markdown or result.html or result.latex or result.javascript
     if not text and result.json ~= nil then text = require("stepbox.cli.json_text").text(result.json) end
@@ -88,6 +89,7 @@ local function step_options(options, chart)
     envs = options.envs,
   }
   if options.json then return wire end
+  wire.max_output = 1 -- it is shown as it comes, and need not be kept
   local main
   wire.on_stdout = function(text) output.out(text) end
   wire.on_stderr = function(text) output.err(text) end
@@ -122,7 +124,6 @@ function show.step(box, code, options, state)
   end
   if not options.json then
     if execution.restarted then output.err "stepbox: the context had lost its state and started afresh\n" end
-    if execution.truncated then output.err "stepbox: output beyond the limit was dropped\n" end
     if show_main then show_main() end
     if execution.error then show_error(execution.error) end
   end
