@@ -64,6 +64,7 @@ struct lua_op {
     struct client_owner *client; /* NULL when it belongs to the loop alone */
     struct loop_owner *loop;     /* NULL when it belongs to a client, which keeps its loop */
     int fd;                      /* owned; 0: none. The other end of a transfer */
+    bool cuts;                   /* what the file had behind the transfer's bytes goes */
 };
 
 /* A new, still empty userdata with its metatable, on top of the stack. */

@@ -56,6 +56,12 @@ void op_release_file(struct lua_op *self) {
     self->fd = 0;
 }
 
+/* Devices and pipes have no end to set. */
+static void cut(int fd, off_t at) {
+    int failed = ftruncate(fd, at);
+    (void)failed;
+}
+
 /* Called with the operation's userdata on top of the stack, once it is done. */
 void op_settle_file(lua_State *L, struct lua_op *self) {
     if (self->fd == 0)
@@ -64,6 +70,9 @@ void op_settle_file(lua_State *L, struct lua_op *self) {
     lua_rawget(L, -2);
     FILE *file = compat_file(L, -1);
     off_t at = lseek(self->fd, 0, SEEK_CUR);
+    /* A failure before the first byte leaves the file as it was. */
+    if (self->cuts && (at > 0 || sb_op_error(self->op, NULL) == SB_OK))
+        cut(self->fd, at);
     if (file && at >= 0)
         fseeko(file, at, SEEK_SET);
     lua_pop(L, 2);

@@ -131,7 +131,7 @@ static int push_file(lua_State *L, int table) {
     return 1;
 }
 
-/* box:start_file_read(path, {user, offset, length, file, events, max_bytes, idle_timeout}) */
+/* box:start_file_read(path, {user, offset, length, file, cut, events, max_bytes, idle_timeout}) */
 static int box_file_read(lua_State *L) {
     struct lua_box *self = box_check(L);
     const char *path;
@@ -147,6 +147,7 @@ static int box_file_read(lua_State *L) {
     options.events = field_boolean(L, 3, "events") == 1;
     options.max_bytes = (uint64_t)to_integer(field_number(L, 3, "max_bytes", 0));
     options.idle_timeout = field_number(L, 3, "idle_timeout", 0);
+    bool cut = field_boolean(L, 3, "cut") == 1;
     options.to_fd = push_file(L, 3);
     int file = lua_gettop(L);
     if (!self->box)
@@ -157,6 +158,7 @@ static int box_file_read(lua_State *L) {
     if (options.to_fd && op_use_file(L, op, file, &err) != 0)
         return push_failure(L, &err);
     options.fd = op->fd;
+    op->cuts = cut;
     return op_started(L, op, sb_file_read(self->box, path, &options, &err), &err);
 }
 

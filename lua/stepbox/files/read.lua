@@ -35,17 +35,25 @@ local READ_OPTIONS = {
 ---@field user? string
 ---@field offset? integer the first byte, default 0
 ---@field length? integer how many bytes, default to the end
----@field to? string|file* a local file to write to: open, or its path; what was there is lost
+---@field to? string|file* a local file to write to: its path, or open
 ---@field on_data? fun(bytes: string) gets the bytes piece by piece
 ---@field max_bytes? integer more in memory is a failure ("too_large"); default 1 GiB
 ---@field idle_timeout? number seconds without a byte, default 60; there is no other deadline
 
+-- What C calls ENOENT.
+local NO_SUCH_FILE = 2
+
 local function read_to_path(box, path, wire, local_path)
-  local file, message = io.open(local_path, "wb")
+  -- What is there is kept until the first byte comes: there may be no such file in the sandbox.
+  local file, message, number = io.open(local_path, "r+b")
+  local is_new = number == NO_SUCH_FILE
+  if not file then file, message = io.open(local_path, "wb") end
   if not file then return nil, message, "system" end
-  wire.file = file
+  wire.file, wire.cut = file, true
   local count, why, code = call.finish(box:start_file_read(path, wire))
+  local is_empty = is_new and file:seek "end" == 0
   local closed, late = file:close()
+  if not count and is_empty then os.remove(local_path) end
   if not count then return nil, why, code end
   if not closed then return nil, local_path .. ": " .. tostring(late), "system" end
   return count
