@@ -118,12 +118,12 @@ static void set_up(struct editor *self) {
         history(self->history, &event, H_LOAD, self->path); /* the first time there is none */
     el_set(self->lines, EL_CLIENTDATA, self);
     el_set(self->lines, EL_EDITOR, "emacs");
-    el_source(self->lines, NULL); /* the user's ~/.editrc */
     el_set(self->lines, EL_SIGNAL, 0);
     el_set(self->lines, EL_HIST, history, self->history);
     el_set(self->lines, EL_PROMPT, prompt);
     el_set(self->lines, EL_GETCFN, next_character);
     el_set(self->lines, EL_BIND, "^R", "em-inc-search-prev", NULL);
+    el_source(self->lines, NULL); /* the user's ~/.editrc has the last word about keys */
 }
 
 /* editor.new(descriptor of signals, path of the history or nil) -> editor | nil, message, code */
