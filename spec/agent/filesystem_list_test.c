@@ -169,7 +169,7 @@ static void refuses_lists_without_a_bound(void **state) {
         }
     }
     expect_error(call(client, "ListDir", "{\"path\":\"\",\"depth\":2}", 429), "resource_exhausted",
-                 "more than 100000 entries");
+                 "larger than 100000 entries");
     disconnect(client);
 }
 

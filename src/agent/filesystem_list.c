@@ -136,8 +136,9 @@ static void reply_failed(struct listing *listing, int error) {
                                directory_walk_path(listing->walk), error);
         return;
     }
-    snprintf(text, sizeof text, "'%s' has too much to be listed at once, more than %d entries",
-             *listing->shown ? listing->shown : "/", ENTRIES_MAX);
+    /* In the words by which clients know what is too large from what comes too often. */
+    snprintf(text, sizeof text, "the list of '%s' would be larger than %d entries or %zu bytes",
+             *listing->shown ? listing->shown : "/", ENTRIES_MAX, TEXT_MAX);
     connect_reply_error(listing->request, "resource_exhausted", text);
 }
 
