@@ -5,9 +5,8 @@
 local FILES = {
   "lua/stepbox/init.lua", "lua/stepbox/client.lua", "lua/stepbox/box.lua", "lua/stepbox/result.lua",
   "lua/stepbox/task.lua", "lua/stepbox/commands.lua", "lua/stepbox/process.lua", "lua/stepbox/pty.lua",
-  "lua/stepbox/files.lua", "lua/stepbox/files/read.lua",
-  "lua/stepbox/files/write.lua", "lua/stepbox/files/url.lua", "lua/stepbox/watch.lua", "lua/stepbox/ports.lua",
-  "lua/stepbox/engine.lua",
+  "lua/stepbox/files.lua", "lua/stepbox/files/read.lua", "lua/stepbox/files/write.lua",
+  "lua/stepbox/files/url.lua", "lua/stepbox/watch.lua", "lua/stepbox/ports.lua", "lua/stepbox/engine.lua",
   "lua/stepbox/git/status.lua", "lua/stepbox/git/work.lua",
   "lua/stepbox/git/branches.lua", "lua/stepbox/git/remotes.lua", "lua/stepbox/git/transfer.lua",
   "lua/stepbox/git/config.lua",
@@ -17,10 +16,10 @@ local FILES = {
 -- Local functions that the public module hands out under another name.
 local EXPORTED = { client = "stepbox.client", spawn = "stepbox.spawn", run = "stepbox.run" }
 -- Tables whose functions are public, and how a user writes them.
-local OWNERS = { stepbox = "stepbox", engine = "engine", Box = "box", Client = "client", Task = "task", host = "stepbox.loop",
-  Result = "result", Git = "box.git", Commands = "box.commands", Command = "command", Pty = "box.pty",
-  Terminal = "terminal", Files = "box.files", Watch = "watch", Forward = "forward",
-  blocks = "blocks", Block = "block" }
+local OWNERS = { stepbox = "stepbox", engine = "engine", Box = "box", Client = "client", Task = "task",
+  host = "stepbox.loop", Result = "result", Git = "box.git", Commands = "box.commands",
+  Command = "command", Pty = "box.pty", Terminal = "terminal", Files = "box.files", Watch = "watch",
+  Forward = "forward", blocks = "blocks", Block = "block" }
 
 local problems = {}
 
