@@ -352,6 +352,10 @@ static void metadata_that_headers_cannot_hold_is_misuse(void **state) {
     }
     name[246] = '\0';
     sb_pair longest = {name, "x"};
+    const sb_pair same[] = {{"name", "x"}, {"other", "x"}, {"Name", "y"}};
+    sb_write_options twice = {.metadata = same, .metadata_count = 3};
+    assert_null(sb_file_write(u->box, "x", &twice, &u->error));
+    assert_int_equal(u->error.code, SB_INVALID);
     sb_write_options options = {.metadata = &longest, .metadata_count = 1};
     check_end(u, sb_file_write(u->box, "x", &options, &u->error), SB_OK);
 }

@@ -7,6 +7,7 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 /* A body up to here goes out with the request's head, at once. */
 #define SMALL_BODY (60 * 1024)
@@ -71,6 +72,16 @@ static bool is_key(const char *key) {
     return length > 0 && length <= MAX_KEY;
 }
 
+/* Headers' names differ by more than case. */
+static bool comes_again(const sb_write_options *options, size_t index) {
+    for (size_t i = 0; i < index; i++) {
+        if (strcasecmp(options->metadata[i].name, options->metadata[index].name) == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
 /* Printable ASCII; at its ends a header's value loses its spaces. */
 static bool is_value(const char *value) {
     size_t length = strlen(value);
@@ -90,6 +101,10 @@ static int check_metadata(const sb_box *box, const sb_write_options *options, sb
                             "metadata: a name must be 1 to %d letters, digits and marks that may "
                             "stand in a header's name",
                             MAX_KEY);
+        }
+        if (comes_again(options, i)) {
+            return sbi_fail(err, SB_INVALID, "metadata: %s: there are two, which differ in case",
+                            pair->name);
         }
         if (pair->value == NULL || !is_value(pair->value)) {
             return sbi_fail(err, SB_INVALID,

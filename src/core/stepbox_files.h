@@ -77,7 +77,9 @@ SB_API const char *sb_op_bytes(const sb_op *op, size_t *length);
 
 typedef struct sb_write_options {
     const char *user;
-    const sb_pair *metadata; /* replaces what the file had; names and values are printable ASCII */
+    /* Replaces what the file had. Names and values are printable ASCII; servers keep the names in
+     * lower case. */
+    const sb_pair *metadata;
     size_t metadata_count;
     /* Where the bytes come from: memory, a descriptor (read from its position to its end;
      * a pipe or socket must be ready, it would block the loop), or sb_op_feed(). */

@@ -89,7 +89,7 @@ end
 
 ---@class stepbox.WriteOptions
 ---@field user? string
----@field metadata? table<string, string> kept with the file, in place of what it had; printable ASCII
+---@field metadata? table<string, string> kept in place of what it had; printable ASCII, names in lower case
 ---@field idle_timeout? number seconds without a byte, default 60; there is no other deadline
 
 --- Writes a file over what was there, and makes its parents. `data` is a string, an open file (read from its
