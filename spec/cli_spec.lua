@@ -129,6 +129,25 @@ describe("stepbox", function()
     end)
   end
 
+  it("new leaves nothing when Ctrl-C comes while it sets up", function()
+    local out, err, status = cli.shell(([[
+      %s %s & pid=$!
+      for i in $(seq 100); do [ -n "$(%s)" ] && break; sleep 0.1; done
+      sleep 0.3; kill -INT $pid; wait $pid; echo $?
+    ]]):format(with_signal "SIGINT", cli.line("new", "--metadata", "ctrl=new", "--setup", "sleep 100"),
+      cli.line("ls", "--metadata", "ctrl=new")))
+    assert.same({ "130\n", "", 0 }, { out, err, status })
+    assert.equal("", (cli.run("ls", "--metadata", "ctrl=new")))
+  end)
+
+  it("step passes output on as it comes", function()
+    local code = "import time\nprint('first', flush=True)\ntime.sleep(1.5)\nprint('second')"
+    local line = cli.line("step", id, code)
+    local out = cli.shell(line .. " | while read line; do echo $line $(date +%s%N); done")
+    local first, second = out:match "first (%d+)\nsecond (%d+)\n"
+    assert.is_true(tonumber(second) - tonumber(first) > 1e9, out)
+  end)
+
   it("ls lists lines with tabs for programs", function()
     local out = cli.run("ls", "--metadata", "purpose=cli spec")
     local found, state, template, from, to, metadata =

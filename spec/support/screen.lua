@@ -49,8 +49,9 @@ function M.open(command, options)
   options = options or {}
   local self = setmetatable({ folder = host.temporary() }, Screen)
   -- Ctrl-C is for the command: the shell around it gets the signal too.
-  host.write(self.folder .. "/command",
-    "trap : INT\n" .. command .. "\necho \"[status $?]\"\ntrap '' INT\nexec sleep 1000\n")
+  local script = "unset LC_ALL LC_CTYPE; export LANG=C.UTF-8\ntrap : INT\n%s\n"
+    .. "echo \"[status $?]\"\ntrap '' INT\nexec sleep 1000\n"
+  host.write(self.folder .. "/command", (script:gsub("%%s", function() return command end)))
   local output, status = self:tmux(("new-session -d -x %d -y %d %s"):format(options.columns or 100,
     options.rows or 30, quote("exec sh " .. self.folder .. "/command")))
   assert(status == 0, output)

@@ -11,6 +11,17 @@ local label, since, shown
 local is_at_line_start = true
 local enabled
 
+--- Whether the terminal's encoding has more than ASCII.
+local function is_utf8()
+  for _, name in ipairs { "LC_ALL", "LC_CTYPE", "LANG" } do
+    local value = os.getenv(name)
+    if value and value ~= "" then return value:lower():gsub("-", ""):find("utf8", 1, true) ~= nil end
+  end
+  return false
+end
+
+local ellipsis = is_utf8() and "…" or "..."
+
 local function is_enabled()
   if enabled == nil then enabled = console.is_terminal(2) and os.getenv "TERM" ~= "dumb" end
   return enabled
@@ -34,7 +45,7 @@ function progress.show()
   local seconds = console.now() - since
   if seconds < PATIENCE then return end
   shown = true
-  local text = ("%s… %.1f s"):format(label, seconds)
+  local text = ("%s%s %.1f s"):format(label, ellipsis, seconds)
   local columns = console.size(2) or 80
   if #text < columns then console.write(2, "\r\27[K\27[2m" .. text .. "\27[0m") end
 end

@@ -54,7 +54,9 @@ function Piped.say() end
 function Piped.close() end
 
 local function typed()
-  os.setlocale("", "ctype") -- what is typed is text of the terminal's encoding
+  -- What is typed is text of the terminal's encoding; one that nobody has named is UTF-8 today.
+  local locale = os.setlocale("", "ctype")
+  if locale == "C" or locale == "POSIX" or not locale then os.setlocale("C.UTF-8", "ctype") end
   local signals = status.check(console.signals(SIGNALS))
   local path = require("stepbox.cli.history").path()
   local editor = status.check(require("stepbox.editor").new(signals:descriptor(), path))
