@@ -88,17 +88,22 @@ bool sb_box_closed(const sb_box *box) {
     return box->is_closed;
 }
 
+bool sbi_box_refuses(const sb_box *box, sb_op *op) {
+    if (box->is_closed) {
+        sb_error closed;
+        sbi_fail(&closed, SB_CLOSED, "the box is closed");
+        sbi_op_finish(op, &closed);
+    }
+    return box->is_closed;
+}
+
 sb_op *sbi_box_op(sb_box *box, const struct sbi_op_kind *kind, sb_error *err) {
     sb_op *op = sbi_op_new(box->loop, kind, err);
     if (op == NULL) {
         return NULL;
     }
     op->data = sbi_box_keep(box);
-    if (box->is_closed) {
-        sb_error closed;
-        sbi_fail(&closed, SB_CLOSED, "the box is closed");
-        sbi_op_finish(op, &closed);
-    }
+    sbi_box_refuses(box, op);
     return op;
 }
 

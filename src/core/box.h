@@ -37,6 +37,8 @@ void sbi_box_reap(sb_box *box);
 /* An operation of a box; on a closed box it has ended with SB_CLOSED already (op->done). Its data
  * is the box, kept until it is freed. */
 sb_op *sbi_box_op(sb_box *box, const struct sbi_op_kind *kind, sb_error *err);
+/* The same for operations with data of their own: true when it has ended so. */
+bool sbi_box_refuses(const sb_box *box, sb_op *op);
 /* For kinds whose data is the box. */
 void sbi_box_op_release(sb_op *op);
 

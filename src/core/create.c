@@ -256,16 +256,11 @@ static int describe(struct sbi_exchange *exchange, const sb_create_options *opti
 sb_op *sb_create(sb_client *client, const sb_create_options *options, sb_error *err) {
     static const sb_create_options defaults;
     options = options != NULL ? options : &defaults;
-    struct create *create = calloc(1, sizeof *create);
-    if (create == NULL) {
-        sbi_no_memory(err);
-        return NULL;
-    }
-    sb_op *op = sbi_op_new(client->loop, &create_kind, err);
+    sb_op *op = sbi_op_new_sized(client->loop, &create_kind, sizeof(struct create), err);
     if (op == NULL) {
-        free(create);
         return NULL;
     }
+    struct create *create = op->data;
     op->data = create;
     op->events = options->events ? &create->events : NULL;
     create->disown = options->disown;

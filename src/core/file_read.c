@@ -221,17 +221,12 @@ static int check(const char *path, const sb_read_options *options, sb_error *err
 }
 
 static sb_op *new_read(sb_box *box, const sb_read_options *options, sb_error *err) {
-    struct file_read *read = calloc(1, sizeof *read);
-    sb_op *op = read != NULL ? sbi_op_new(box->loop, &read_kind, err) : NULL;
+    sb_op *op = sbi_op_new_sized(box->loop, &read_kind, sizeof(struct file_read), err);
     if (op == NULL) {
-        if (read == NULL) {
-            sbi_no_memory(err);
-        }
-        free(read);
         return NULL;
     }
+    struct file_read *read = op->data;
     uint64_t max = options->max_bytes > 0 ? options->max_bytes : DEFAULT_MAX_BYTES;
-    op->data = read;
     read->box = sbi_box_keep(box);
     read->fd = options->to_fd ? options->fd : -1;
     read->offset = options->offset;
@@ -266,10 +261,7 @@ sb_op *sb_file_read(sb_box *box, const char *path, const sb_read_options *option
     if (op == NULL) {
         return NULL;
     }
-    if (box->is_closed) {
-        sb_error closed;
-        sbi_fail(&closed, SB_CLOSED, "the box is closed");
-        sbi_op_finish(op, &closed);
+    if (sbi_box_refuses(box, op)) {
         return op;
     }
     struct sbi_exchange *exchange = sbi_transfer_exchange(op, box, "GET", path, options->user,

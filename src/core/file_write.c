@@ -178,17 +178,11 @@ static int describe(struct file_write *write, struct sbi_exchange *exchange,
 }
 
 static sb_op *new_write(sb_box *box, const sb_write_options *options, sb_error *err) {
-    struct file_write *write = calloc(1, sizeof *write);
-    if (write == NULL) {
-        sbi_no_memory(err);
-        return NULL;
-    }
-    sb_op *op = sbi_op_new(box->loop, &write_kind, err);
+    sb_op *op = sbi_op_new_sized(box->loop, &write_kind, sizeof(struct file_write), err);
     if (op == NULL) {
-        free(write);
         return NULL;
     }
-    op->data = write;
+    struct file_write *write = op->data;
     write->box = sbi_box_keep(box);
     if (sbi_file_body_init(&write->body, options, err) != 0) {
         sb_op_free(op);
@@ -210,10 +204,7 @@ sb_op *sb_file_write(sb_box *box, const char *path, const sb_write_options *opti
     if (op == NULL) {
         return NULL;
     }
-    if (box->is_closed) {
-        sb_error closed;
-        sbi_fail(&closed, SB_CLOSED, "the box is closed");
-        sbi_op_finish(op, &closed);
+    if (sbi_box_refuses(box, op)) {
         return op;
     }
     struct sbi_exchange *exchange = sbi_transfer_exchange(op, box, "POST", path, options->user,

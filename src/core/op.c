@@ -28,6 +28,21 @@ sb_op *sbi_op_new(sb_loop *loop, const struct sbi_op_kind *kind, sb_error *err) 
     return op;
 }
 
+sb_op *sbi_op_new_sized(sb_loop *loop, const struct sbi_op_kind *kind, size_t size, sb_error *err) {
+    void *data = calloc(1, size);
+    if (data == NULL) {
+        sbi_no_memory(err);
+        return NULL;
+    }
+    sb_op *op = sbi_op_new(loop, kind, err);
+    if (op == NULL) {
+        free(data);
+        return NULL;
+    }
+    op->data = data;
+    return op;
+}
+
 void sbi_op_enter(sb_op *op, enum sbi_op_state state) {
     if (op->loop->trace) {
         fprintf(stderr, "stepbox: %s %p: %s -> %s%s%s\n", op->kind->name, (void *)op,

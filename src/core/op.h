@@ -63,6 +63,9 @@ struct sb_op {
 /* A new operation in its first state, or NULL. */
 sb_op *sbi_op_new(sb_loop *loop, const struct sbi_op_kind *kind, sb_error *err);
 
+/* The same with zeroed data of so many bytes, for the kind's release() to free(). */
+sb_op *sbi_op_new_sized(sb_loop *loop, const struct sbi_op_kind *kind, size_t size, sb_error *err);
+
 void sbi_op_enter(sb_op *op, enum sbi_op_state state);
 
 /* Ends it; error NULL or with SB_OK: success. The kind's name is put before the message. */

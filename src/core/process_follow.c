@@ -137,16 +137,11 @@ sb_op *sbi_follow_new(sb_box *box, const struct sbi_op_kind *kind,
         sbi_fail(err, SB_INVALID, "timeout: must be more than 0 seconds");
         return NULL;
     }
-    struct sbi_follow *follow = calloc(1, sizeof *follow);
-    sb_op *op = follow != NULL ? sbi_op_new(box->loop, kind, err) : NULL;
+    sb_op *op = sbi_op_new_sized(box->loop, kind, sizeof(struct sbi_follow), err);
     if (op == NULL) {
-        if (follow == NULL) {
-            sbi_no_memory(err);
-        }
-        free(follow);
         return NULL;
     }
-    op->data = follow;
+    struct sbi_follow *follow = op->data;
     op->events = options->events ? &follow->events : NULL;
     follow->box = sbi_box_keep(box);
     follow->started = sbi_now();
@@ -160,11 +155,7 @@ sb_op *sbi_follow_new(sb_box *box, const struct sbi_op_kind *kind,
         sb_op_free(op);
         return NULL;
     }
-    if (box->is_closed) {
-        sb_error closed;
-        sbi_fail(&closed, SB_CLOSED, "the box is closed");
-        sbi_op_finish(op, &closed);
-    }
+    sbi_box_refuses(box, op);
     return op;
 }
 

@@ -105,21 +105,13 @@ static void on_listed(void *user, struct sbi_exchange *exchange) {
 }
 
 sb_op *sb_process_list(sb_box *box, sb_error *err) {
-    struct list *list = calloc(1, sizeof *list);
-    sb_op *op = list != NULL ? sbi_op_new(box->loop, &list_kind, err) : NULL;
+    sb_op *op = sbi_op_new_sized(box->loop, &list_kind, sizeof(struct list), err);
     if (op == NULL) {
-        if (list == NULL) {
-            sbi_no_memory(err);
-        }
-        free(list);
         return NULL;
     }
-    op->data = list;
+    struct list *list = op->data;
     list->box = sbi_box_keep(box);
-    if (box->is_closed) {
-        sb_error closed;
-        sbi_fail(&closed, SB_CLOSED, "the box is closed");
-        sbi_op_finish(op, &closed);
+    if (sbi_box_refuses(box, op)) {
         return op;
     }
     return sbi_rpc_start(op, box, NULL, "/process.Process/List", json_object(), on_listed, err);

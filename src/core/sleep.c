@@ -29,17 +29,11 @@ sb_op *sb_sleep(sb_loop *loop, double seconds, sb_error *err) {
         sbi_fail(err, SB_INVALID, "seconds: must not be less than 0");
         return NULL;
     }
-    struct sleep *sleep = calloc(1, sizeof *sleep);
-    if (sleep == NULL) {
-        sbi_no_memory(err);
-        return NULL;
-    }
-    sb_op *op = sbi_op_new(loop, &sleep_kind, err);
+    sb_op *op = sbi_op_new_sized(loop, &sleep_kind, sizeof(struct sleep), err);
     if (op == NULL) {
-        free(sleep);
         return NULL;
     }
-    op->data = sleep;
+    struct sleep *sleep = op->data;
     sleep->timer.fire = on_due;
     sleep->timer.user = op;
     sbi_op_enter(op, SBI_OP_REQUEST);

@@ -211,17 +211,11 @@ static int check(const char *code, const sb_step_options *options, sb_error *err
 
 /* An operation with its step, which sb_op_execution() reads from now on. */
 static sb_op *new_step(sb_box *box, const sb_step_options *options, sb_error *err) {
-    struct step *step = calloc(1, sizeof *step);
-    if (step == NULL) {
-        sbi_no_memory(err);
-        return NULL;
-    }
-    sb_op *op = sbi_op_new(box->loop, &step_kind, err);
+    sb_op *op = sbi_op_new_sized(box->loop, &step_kind, sizeof(struct step), err);
     if (op == NULL) {
-        free(step);
         return NULL;
     }
-    op->data = step;
+    struct step *step = op->data;
     op->events = options->events ? &step->events : NULL;
     step->box = sbi_box_keep(box);
     step->timeout = options->timeout > 0 ? options->timeout : SB_DEFAULT_STEP_TIMEOUT;
@@ -240,10 +234,7 @@ sb_op *sb_step(sb_box *box, const char *code, size_t length, const sb_step_optio
     if (op == NULL) {
         return NULL;
     }
-    if (box->is_closed) {
-        sb_error closed;
-        sbi_fail(&closed, SB_CLOSED, "the box is closed");
-        sbi_op_finish(op, &closed);
+    if (sbi_box_refuses(box, op)) {
         return op;
     }
     struct sbi_exchange *exchange = sbi_op_exchange(op, box->config, on_done, err);

@@ -115,16 +115,11 @@ static void release(sb_op *op) {
 static const struct sbi_op_kind watch_kind = {.name = "watch", .release = release};
 
 static sb_op *new_watch(sb_box *box, sb_error *err) {
-    struct watch *watch = calloc(1, sizeof *watch);
-    sb_op *op = watch != NULL ? sbi_op_new(box->loop, &watch_kind, err) : NULL;
+    sb_op *op = sbi_op_new_sized(box->loop, &watch_kind, sizeof(struct watch), err);
     if (op == NULL) {
-        if (watch == NULL) {
-            sbi_no_memory(err);
-        }
-        free(watch);
         return NULL;
     }
-    op->data = watch;
+    struct watch *watch = op->data;
     op->events = &watch->events;
     watch->box = sbi_box_keep(box);
     sbi_rpc_stream_init(&watch->stream, on_message, op, SB_NOT_FOUND, "the watch's end");
@@ -154,10 +149,7 @@ sb_op *sb_watch(sb_box *box, const char *path, const sb_watch_options *options, 
     if (op == NULL) {
         return NULL;
     }
-    if (box->is_closed) {
-        sb_error closed;
-        sbi_fail(&closed, SB_CLOSED, "the box is closed");
-        sbi_op_finish(op, &closed);
+    if (sbi_box_refuses(box, op)) {
         return op;
     }
     if (describe(op, box, path, options, err) != 0) {
