@@ -2,6 +2,7 @@
 #include "process_fixture.h"
 
 #include <linux/sched.h>
+#include <sys/prctl.h>
 #include <sys/syscall.h>
 
 /* A child of ours that has the id, as the leader of a session; skips where that is not allowed. */
@@ -11,6 +12,7 @@ static void take_id(int pid) {
         .exit_signal = SIGCHLD, .set_tid = (uintptr_t)&wanted, .set_tid_size = 1};
     long made = syscall(SYS_clone3, &arguments, sizeof arguments);
     if (made == 0) {
+        prctl(PR_SET_PDEATHSIG, SIGKILL);
         setsid();
         for (;;)
             pause();
@@ -30,7 +32,7 @@ static void expect_unharmed(int pid) {
 static void leaves_others_alone_that_have_its_id(void **state) {
     (void)state;
     /* It exits, but does not end: its output waits for a client that does not read. */
-    struct stream stream = start_shell("Stepbox-Bound: 1\r\n", "exec head -c 400000 /dev/zero", "");
+    struct stream stream = start_shell("Stepbox-Bound: 1\r\n", "exec head -c 520000 /dev/zero", "");
     int pid = read_pid(&stream);
     wait_until_dead(pid);
     take_id(pid);
