@@ -1,27 +1,28 @@
 local cjson = require "cjson"
 local sandbox = require "spec.support.sandbox"
 local cli = require "spec.support.cli"
-local json_text = require "stepbox.cli.json_text"
+local json_text = require "stepbox.json_text"
+local utf8_text = require "stepbox.utf8_text"
 
 describe("JSON as stepbox prints it", function()
   it("keeps lists that are empty, orders names, and writes whole numbers as such", function()
     local value =
       { b = json_text.list(), a = { 1, 2.5, 1e20 }, c = {}, d = json_text.null, e = true, f = 42.0 }
-    assert.equal('{"a":[1,2.5,1e+20],"b":[],"c":{},"d":null,"e":true,"f":42}', json_text.text(value))
-    assert.equal("[[],{}]", json_text.text(json_text.list { json_text.list(), {} }))
-    assert.equal("null", json_text.text(0 / 0))
+    assert.equal('{"a":[1,2.5,1e+20],"b":[],"c":{},"d":null,"e":true,"f":42}', json_text.encode(value))
+    assert.equal("[[],{}]", json_text.encode(json_text.list { json_text.list(), {} }))
+    assert.equal("null", json_text.encode(0 / 0))
   end)
 
   it("is UTF-8 whatever bytes come", function()
     local bad = "a\xffb\xc3(\xe2\x82\xed\xa0\x80\xf4\x90\x80\x80ü€😀"
-    local text = json_text.to_utf8(bad)
+    local text = utf8_text.clean(bad)
     assert.is_truthy(utf8.len(text))
     assert.matches("ü€😀$", text)
-    assert.equal("plain", json_text.to_utf8 "plain")
+    assert.equal("plain", utf8_text.clean "plain")
     for _ = 1, 500 do
       local bytes = {}
       for i = 1, 40 do bytes[i] = string.char(math.random(0, 255)) end
-      assert.is_truthy(utf8.len(json_text.to_utf8(table.concat(bytes))))
+      assert.is_truthy(utf8.len((utf8_text.clean(table.concat(bytes)))))
     end
   end)
 end)

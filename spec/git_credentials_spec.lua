@@ -1,4 +1,4 @@
-local base64 = require("stepbox.git.credentials").base64
+local base64 = require("stepbox.base64").encode
 local repository = require "spec.support.repository"
 local sandbox = require "spec.support.sandbox"
 

@@ -1,4 +1,4 @@
-local base64 = require("stepbox.git.credentials").base64
+local base64 = require("stepbox.base64").encode
 local credentials = require "stepbox.git.credentials"
 local failure = require "stepbox.git.failure"
 local parse_status = require "stepbox.git.status"

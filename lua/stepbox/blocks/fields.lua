@@ -1,6 +1,6 @@
 --- The inputs of the blocks: for each its rule, its JSON Schema, and whether the host alone may set it.
 
-local bytes = require "stepbox.blocks.bytes"
+local base64 = require "stepbox.base64"
 local check = require "stepbox.options"
 local credentials = require "stepbox.blocks.credentials"
 
@@ -54,7 +54,7 @@ local function file_content(value)
     if name ~= "content" and name ~= "encoding" then return "unknown field '" .. tostring(name) .. "'" end
   end
   if value.encoding == "base64" then
-    if not bytes.from_base64(value.content) then return "field 'content' is no base64" end
+    if not base64.decode(value.content) then return "field 'content' is no base64" end
   elseif value.encoding ~= nil and value.encoding ~= "utf-8" then
     return "field 'encoding': utf-8 or base64 expected, got " .. tostring(value.encoding)
   end
@@ -76,7 +76,7 @@ local function file_list(value)
   for path, content in pairs(value) do
     local data = content
     if type(content) == "table" then
-      data = content.encoding == "base64" and bytes.from_base64(content.content) or content.content
+      data = content.encoding == "base64" and base64.decode(content.content) or content.content
     end
     list[#list + 1] = { path = path, data = data }
   end

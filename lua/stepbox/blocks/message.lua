@@ -1,6 +1,6 @@
 --- What a block says when something went wrong: what it was, what became of the sandbox, and what to do next.
 
-local bytes = require "stepbox.blocks.bytes"
+local utf8_text = require "stepbox.utf8_text"
 
 local LONGEST_NAME, LONGEST_VALUE, LONGEST_TRACEBACK, LONGEST_STDERR = 200, 2000, 6000, 4000
 
@@ -69,13 +69,13 @@ local function plain(text) return (text:gsub("\27%[[%d;]*m", "")) end
 
 --- Code that raised.
 function message.raised(raised, fate, was_restarted)
-  local value = bytes.head(bytes.clean(raised.value), LONGEST_VALUE)
-  local head = "The code raised " .. bytes.head(bytes.clean(raised.name), LONGEST_NAME)
+  local value = utf8_text.head(utf8_text.clean(raised.value), LONGEST_VALUE)
+  local head = "The code raised " .. utf8_text.head(utf8_text.clean(raised.name), LONGEST_NAME)
   if value ~= "" then head = head .. ": " .. value end
   local restarted = was_restarted
     and "The interpreter had been started afresh for this step: variables of earlier steps were gone"
   local text = say(head, restarted or nil, fate, "Correct the code and run it again")
-  local traceback = bytes.tail(plain(bytes.clean(raised.traceback)), LONGEST_TRACEBACK)
+  local traceback = utf8_text.tail(plain(utf8_text.clean(raised.traceback)), LONGEST_TRACEBACK)
   return traceback == "" and text or text .. "\n\n" .. traceback
 end
 
@@ -86,10 +86,12 @@ end
 ---@param output string the end of what it wrote
 ---@param stream string|nil which stream that is
 function message.setup(command, place, how, output, stream, fate)
-  local head = ("Setup command %s, `%s`, %s"):format(place, bytes.head(bytes.clean(command), 300), how)
+  local begin = utf8_text.head(utf8_text.clean(command), 300)
+  local head = ("Setup command %s, `%s`, %s"):format(place, begin, how)
   local text = say(head, fate, "Correct the command and run the block again")
   if output == "" then return text end
-  return text .. "\n\nThe end of its " .. stream .. ":\n" .. bytes.tail(bytes.clean(output), LONGEST_STDERR)
+  local last = utf8_text.tail(utf8_text.clean(output), LONGEST_STDERR)
+  return text .. "\n\nThe end of its " .. stream .. ":\n" .. last
 end
 
 message.LONGEST_STDERR = LONGEST_STDERR

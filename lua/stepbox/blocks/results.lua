@@ -1,8 +1,9 @@
 --- What the code showed, as the blocks hand it out: plain tables that hold only the formats present.
 
-local bytes = require "stepbox.blocks.bytes"
+local base64 = require "stepbox.base64"
+local utf8_text = require "stepbox.utf8_text"
 local json = require "stepbox.json"
-local json_text = require "stepbox.blocks.json_text"
+local json_text = require "stepbox.json_text"
 
 -- `text` comes first: it is what has to be kept when there is too much.
 local FORMATS = {
@@ -39,7 +40,7 @@ local function take_one(raw, room)
       end
     else
       is_whole = false
-      if name == "text" and room > 0 then result.text, room = bytes.head(value, room), 0 end
+      if name == "text" and room > 0 then result.text, room = utf8_text.head(value, room), 0 end
     end
   end
   texts[result] = kept
@@ -77,11 +78,11 @@ local function to_json(result)
   local encoded, out = texts[result] or {}, {}
   for name, value in pairs(result) do
     if encoded[name] then
-      out[name] = json_text.text(encoded[name])
+      out[name] = json_text.raw(encoded[name])
     elseif BINARY[name] then
-      out[name] = bytes.to_base64(value)
+      out[name] = base64.encode(value)
     elseif type(value) == "string" then
-      out[name] = bytes.clean(value)
+      out[name] = utf8_text.clean(value)
     else
       out[name] = value
     end

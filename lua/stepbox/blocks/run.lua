@@ -1,6 +1,6 @@
 --- One run of a block: a sandbox made or found, used, and seen off whatever happens.
 
-local bytes = require "stepbox.blocks.bytes"
+local utf8_text = require "stepbox.utf8_text"
 local compat = require "stepbox.compat"
 local credentials = require "stepbox.blocks.credentials"
 local message = require "stepbox.blocks.message"
@@ -100,7 +100,7 @@ function Run:connect()
   end
   if code == "not_found" or code == "sandbox_lost" then return self:lost "before" end
   if code == "invalid" and why:find "^id:" then
-    return self:fail(message.say("sandbox_id: " .. bytes.head(bytes.clean(id), 100)
+    return self:fail(message.say("sandbox_id: " .. utf8_text.head(utf8_text.clean(id), 100)
       .. " is no id of a sandbox", "Give the sandbox_id that InstantiationBlock gave"))
   end
   return self:fail(message.failure("The sandbox " .. id .. " cannot be reached", why, code))

@@ -1,6 +1,6 @@
 --- The code of a run: run, its outputs kept within bounds, its failures told apart.
 
-local bytes = require "stepbox.blocks.bytes"
+local utf8_text = require "stepbox.utf8_text"
 local call = require "stepbox.call"
 local message = require "stepbox.blocks.message"
 local results = require "stepbox.blocks.results"
@@ -73,7 +73,7 @@ local function step(run)
     return true
   end
   if run:is_gone() then
-    return run:lost("after", "The code raised " .. bytes.head(bytes.clean(raw.error.name), 200))
+    return run:lost("after", "The code raised " .. utf8_text.head(utf8_text.clean(raw.error.name), 200))
   end
   return run:fail(message.raised(raw.error, run:fate(), raw.restarted))
 end

@@ -1,10 +1,11 @@
 --- The blocks as tools of a language model: definitions in three formats, and calls that never raise for what
 --- a model wrote.
 
-local bytes = require "stepbox.blocks.bytes"
+local base64 = require "stepbox.base64"
+local utf8_text = require "stepbox.utf8_text"
 local input = require "stepbox.blocks.input"
 local json = require "stepbox.json"
-local json_text = require "stepbox.blocks.json_text"
+local json_text = require "stepbox.json_text"
 local results = require "stepbox.blocks.results"
 local run = require "stepbox.blocks.run"
 local schema = require "stepbox.blocks.schema"
@@ -55,10 +56,10 @@ function tools.definitions(format, list)
 end
 
 local function file_to_json(file)
-  local path = bytes.clean(file.path)
-  local content, is_text = bytes.clean(file.bytes)
+  local path = utf8_text.clean(file.path)
+  local content, is_text = utf8_text.clean(file.bytes)
   if is_text then return { path = path, content = content, encoding = "utf-8" } end
-  return { path = path, content = bytes.to_base64(file.bytes), encoding = "base64" }
+  return { path = path, content = base64.encode(file.bytes), encoding = "base64" }
 end
 
 local function each(list, fn)
@@ -78,13 +79,13 @@ local function outputs_to_json(out)
     elseif name == "files" then
       object.files = each(value, file_to_json)
     elseif value ~= "" then
-      object[name] = bytes.clean(value)
+      object[name] = utf8_text.clean(value)
     end
   end
   return json_text.encode(object)
 end
 
-local function failure(text) return json_text.encode { error = bytes.clean(text) } end
+local function failure(text) return json_text.encode { error = utf8_text.clean(text) } end
 
 local function refusal(block, why)
   return failure(block.name .. ": " .. why .. ". Nothing was run: correct that and call it again.")

@@ -1,7 +1,7 @@
 --- The files that `outputs` asks for: paths and patterns are resolved in the sandbox, and what they name is
 --- read.
 
-local bytes = require "stepbox.blocks.bytes"
+local utf8_text = require "stepbox.utf8_text"
 
 local MOST_FILES = 100
 local MOST_BYTES = 64 * 1024 * 1024 -- of all files of a run together
@@ -42,7 +42,7 @@ local WHY = {
   missing = "it is not there: the code has not written it",
 }
 
-local function shown(path) return "'" .. bytes.head(bytes.clean(path), 200) .. "'" end
+local function shown(path) return "'" .. utf8_text.head(utf8_text.clean(path), 200) .. "'" end
 
 --- The paths, or nil and why not.
 local function resolve(box, patterns)
@@ -53,7 +53,7 @@ local function resolve(box, patterns)
   })
   if not result then return nil, "they could not be looked up: " .. message end
   if not result.ok then
-    return nil, "they could not be looked up: " .. bytes.tail(bytes.clean(result.stderr), 500)
+    return nil, "they could not be looked up: " .. utf8_text.tail(utf8_text.clean(result.stderr), 500)
   end
   local paths, seen, problems = {}, {}, {}
   for kind, path in result.stdout:gmatch "(%Z+)%z(%Z+)%z" do
@@ -85,7 +85,9 @@ local function read(box, patterns, may_be_missing)
   for _, problem in ipairs(problems) do
     if problem.kind ~= "missing" or not may_be_missing then
       local why = WHY[problem.kind] or "it cannot be read"
-      if problem.kind == "directory" then why = why:format((bytes.clean(problem.path):gsub("/+$", ""))) end
+      if problem.kind == "directory" then
+        why = why:format((utf8_text.clean(problem.path):gsub("/+$", "")))
+      end
       words[#words + 1] = shown(problem.path) .. ": " .. why
     end
   end

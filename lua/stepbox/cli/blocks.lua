@@ -3,7 +3,7 @@
 local blocks = require "stepbox.blocks"
 local console = require "stepbox.console"
 local decode = require("stepbox.json").decode
-local json = require "stepbox.cli.json_text"
+local json = require "stepbox.json_text"
 local output = require "stepbox.cli.output"
 local progress = require "stepbox.cli.progress"
 local source = require "stepbox.cli.source"

@@ -3,7 +3,7 @@
 local stepbox = require "stepbox"
 local console = require "stepbox.console"
 local host = require "stepbox.cli.host_checks"
-local json = require "stepbox.cli.json_text"
+local json = require "stepbox.json_text"
 local output = require "stepbox.cli.output"
 local progress = require "stepbox.cli.progress"
 local status = require "stepbox.cli.status"

@@ -1,7 +1,7 @@
 --- Images in the terminals that can show them, by the protocols of kitty, iTerm2 and sixel.
 
 local console = require "stepbox.console"
-local base64 = require "stepbox.cli.base64"
+local base64 = require "stepbox.base64"
 local output = require "stepbox.cli.output"
 
 local images = {}

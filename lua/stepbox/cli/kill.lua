@@ -1,7 +1,7 @@
 --- stepbox kill: kills sandboxes.
 
 local stepbox = require "stepbox"
-local json = require "stepbox.cli.json_text"
+local json = require "stepbox.json_text"
 local output = require "stepbox.cli.output"
 local status = require "stepbox.cli.status"
 local wait = require "stepbox.cli.wait"

@@ -1,7 +1,7 @@
 --- stepbox ls: lists the sandboxes.
 
 local stepbox = require "stepbox"
-local json = require "stepbox.cli.json_text"
+local json = require "stepbox.json_text"
 local output = require "stepbox.cli.output"
 local status = require "stepbox.cli.status"
 local wait = require "stepbox.cli.wait"
@@ -41,7 +41,7 @@ local function print_lines(infos)
   for _, info in ipairs(infos) do
     output.line(table.concat({
       info.id, info.state, output.plain(info.template), ("%d"):format(math.floor(info.started_at)),
-      ("%d"):format(math.floor(info.end_at)), json.text(info.metadata),
+      ("%d"):format(math.floor(info.end_at)), json.encode(info.metadata),
     }, "\t"))
   end
 end

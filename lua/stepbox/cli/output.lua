@@ -29,7 +29,7 @@ function output.line(text) write(1, text .. "\n") end
 
 --- One line of JSON.
 function output.json(value)
-  write(1, require("stepbox.cli.json_text").text(value) .. "\n")
+  write(1, require("stepbox.json_text").encode(value) .. "\n")
 end
 
 function output.is_terminal() return console.is_terminal(1) end

@@ -81,7 +81,7 @@ local function run_on_terminal(box, arguments, running, state)
 end
 
 local function print_json(result, failure)
-  local json = require "stepbox.cli.json_text"
+  local json = require "stepbox.json_text"
   output.json {
     exit_code = result.exit_code or json.null, how = result.how or json.null,
     stdout = result.stdout, stderr = result.stderr, truncated = result.truncated, failure = failure,

@@ -15,7 +15,7 @@ local function result_as_json(result)
   for _, name in ipairs(result:formats()) do
     local value = result[name]
     if value == nil and result.extra then value = result.extra[name] end
-    if BINARY[name] and type(value) == "string" then value = require("stepbox.cli.base64").encode(value) end
+    if BINARY[name] and type(value) == "string" then value = require("stepbox.base64").encode(value) end
     formats[name] = value
   end
   return formats
@@ -23,7 +23,7 @@ end
 
 --- The value that --json prints for a step.
 local function as_json(execution, saved)
-  local json = require "stepbox.cli.json_text"
+  local json = require "stepbox.json_text"
   local results, files = json.list(), json.list()
   for i, result in ipairs(execution.results) do results[i] = result_as_json(result) end
   for i, file in ipairs(saved) do files[i] = file end
@@ -68,7 +68,7 @@ local function show_result(result, has_chart)
   if has_chart and text and text:find "^<.*>$" then return end
   if not text and not has_chart then
     text = result.markdown or result.html or result.latex or result.javascript
-    if not text and result.json ~= nil then text = require("stepbox.cli.json_text").text(result.json) end
+    if not text and result.json ~= nil then text = require("stepbox.json_text").encode(result.json) end
   end
   if text and text ~= "" then output.out(end_line(text)) end
 end

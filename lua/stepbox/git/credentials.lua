@@ -1,23 +1,7 @@
 --- User and password for a git server: how git gets them, and how they are kept out of all else.
 
+local base64 = require("stepbox.base64").encode
 local split = require("stepbox.git.url").split
-
-local ALPHABET = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/"
-
-local function base64(bytes)
-  local out = {}
-  for i = 1, #bytes, 3 do
-    local a, b, c = bytes:byte(i, i + 2)
-    local bits = a * 65536 + (b or 0) * 256 + (c or 0)
-    for place = 3, 0, -1 do
-      local digit = math.floor(bits / 64 ^ place) % 64
-      out[#out + 1] = ALPHABET:sub(digit + 1, digit + 1)
-    end
-    if not c then out[#out] = "=" end
-    if not b then out[#out - 1] = "=" end
-  end
-  return table.concat(out)
-end
 
 local function percent(text, form)
   return (text:gsub("[^%w._~-]", function(char) return form:format(char:byte()) end))
@@ -79,7 +63,6 @@ local function redact(text, credentials)
 end
 
 return {
-  base64 = base64,
   pass = pass,
   redact = redact,
   take = take,
