@@ -2,8 +2,9 @@
  * binding.h - what the files of the Lua module share.
  *
  * The module is private (stepbox.core); lua/stepbox is the public face. One file per userdata:
- * loop.c, client.c, box.c (with process.c), op.c. push.c makes Lua values of what the core returns,
- * options.c reads tables.
+ * loop.c, client.c, op.c, forward.c; box.c with process.c, files.c, transfers.c, watch.c and
+ * engine.c for its calls. push.c and entry.c make Lua values of what the core returns, arguments.c
+ * and options.c read what callers give.
  *
  * Owners are counted in C (struct loop_owner, struct client_owner), since the order in which a
  * collector finalises userdata of one dead cycle is no business of the core, which wants its loop
@@ -122,6 +123,15 @@ const char *const *field_strings(lua_State *L, int table, const char *name, size
 
 /* Makes metatable `type` with these metamethods, and `methods` as __index unless that is among
  * them. */
+/* Arguments. A path: 0, or the count of results that say that it cannot be one, since it has a NUL
+ * byte, and names nothing as far as a system is concerned. */
+int path_at(lua_State *L, int index, const char **path);
+const char *user_at(lua_State *L, int index);
+/* A whole number within what C can hold; what is none is -1, which the core refuses. */
+int64_t to_integer(double number);
+
+/* Adds to the methods of a type that is registered. */
+void add_methods(lua_State *L, const char *type, const luaL_Reg *methods);
 void register_type(lua_State *L, const char *type, const luaL_Reg *meta, const luaL_Reg *methods);
 
 void loop_register(lua_State *L);
@@ -130,6 +140,8 @@ void box_register(lua_State *L);
 void op_register(lua_State *L);
 void process_register(lua_State *L); /* more methods of boxes, after box_register() */
 void files_register(lua_State *L);   /* and of operations, after op_register() too */
+void transfers_register(lua_State *L);
+void watch_register(lua_State *L);
 void forward_register(lua_State *L); /* the same */
 void engine_register(lua_State *L);  /* of clients and boxes */
 

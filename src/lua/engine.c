@@ -41,13 +41,6 @@ static int box_logs(lua_State *L) {
 }
 
 /* Adds to the table of methods of a type. */
-static void add_methods(lua_State *L, const char *type, const luaL_Reg *methods) {
-    luaL_getmetatable(L, type);
-    lua_getfield(L, -1, "methods");
-    compat_setfuncs(L, methods);
-    lua_pop(L, 2);
-}
-
 void engine_register(lua_State *L) {
     static const luaL_Reg of_client[] = {
         {"start_engine_status", engine_status}, {"start_engine_stop", engine_stop}, {NULL, NULL}};

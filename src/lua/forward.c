@@ -96,8 +96,5 @@ void forward_register(lua_State *L) {
     static const luaL_Reg of_box[] = {
         {"port_host", box_port_host}, {"open_forward", box_open_forward}, {NULL, NULL}};
     register_type(L, FORWARD_TYPE, meta, methods);
-    luaL_getmetatable(L, BOX_TYPE);
-    lua_getfield(L, -1, "methods");
-    compat_setfuncs(L, of_box);
-    lua_pop(L, 2);
+    add_methods(L, BOX_TYPE, of_box);
 }

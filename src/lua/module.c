@@ -26,6 +26,13 @@ static void push_members(lua_State *L, const char *type, const char *kind) {
     lua_remove(L, -2);
 }
 
+void add_methods(lua_State *L, const char *type, const luaL_Reg *methods) {
+    luaL_getmetatable(L, type);
+    lua_getfield(L, -1, "methods");
+    compat_setfuncs(L, methods);
+    lua_pop(L, 2);
+}
+
 static const luaL_Reg functions[] = {
     {"loop", loop_create},
     {"client", client_create},
@@ -41,6 +48,8 @@ SB_API int luaopen_stepbox_core(lua_State *L) {
     process_register(L);
     op_register(L);
     files_register(L);
+    transfers_register(L);
+    watch_register(L);
     forward_register(L);
     engine_register(L);
     lua_newtable(L);

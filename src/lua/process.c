@@ -188,8 +188,5 @@ void process_register(lua_State *L) {
                                        {"start_process_signal", box_process_signal},
                                        {"start_process_resize", box_process_resize},
                                        {NULL, NULL}};
-    luaL_getmetatable(L, BOX_TYPE);
-    lua_getfield(L, -1, "methods");
-    compat_setfuncs(L, methods);
-    lua_pop(L, 2);
+    add_methods(L, BOX_TYPE, methods);
 }

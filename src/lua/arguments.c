@@ -1,0 +1,25 @@
+/* arguments.c - arguments that calls have in common. */
+#include "binding.h"
+
+#include <math.h>
+#include <string.h>
+
+int path_at(lua_State *L, int index, const char **path) {
+    size_t length;
+    *path = luaL_checklstring(L, index, &length);
+    if (strlen(*path) == length)
+        return 0;
+    sb_error err = {.code = SB_BAD_PATH, .message = "a path must not contain a NUL byte"};
+    return push_failure(L, &err);
+}
+
+const char *user_at(lua_State *L, int index) {
+    size_t length;
+    const char *user = luaL_optlstring(L, index, NULL, &length);
+    luaL_argcheck(L, !user || strlen(user) == length, index, "must not contain a NUL byte");
+    return user;
+}
+
+int64_t to_integer(double number) {
+    return number >= -1 && number <= 9.2e18 && number == floor(number) ? (int64_t)number : -1;
+}
