@@ -339,6 +339,13 @@ void sbi_exchange_resume(struct sbi_exchange *exchange) {
     }
 }
 
+void sbi_exchange_end_within(struct sbi_exchange *exchange, double seconds) {
+    int64_t soon = sbi_deadline(seconds);
+    if (!exchange->deadline.set || exchange->deadline.due > soon) {
+        sbi_loop_set_timer(exchange->loop, &exchange->deadline, soon);
+    }
+}
+
 void sbi_exchange_abort(struct sbi_exchange *exchange) {
     drain(exchange);
     leave_multi(exchange);

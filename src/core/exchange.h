@@ -120,6 +120,9 @@ void sbi_exchange_resume(struct sbi_exchange *exchange);
 /* Reads on from the source after SBI_SOURCE_WAIT. May call source->read(). */
 void sbi_exchange_more(struct sbi_exchange *exchange);
 
+/* Moves the deadline to so many seconds from now, unless it is nearer. */
+void sbi_exchange_end_within(struct sbi_exchange *exchange, double seconds);
+
 /* Ends the transfer without a call of done; what had arrived is given to the stream first. */
 void sbi_exchange_abort(struct sbi_exchange *exchange);
 void sbi_exchange_free(struct sbi_exchange *exchange); /* aborts; NULL is allowed */

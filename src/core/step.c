@@ -45,11 +45,7 @@ static int on_data(void *user, const char *bytes, size_t length, sb_error *err) 
         sbi_op_mark_ready(op);
     }
     if (step->stream.has_ended && !had_ended) {
-        int64_t soon = sbi_deadline(END_SECONDS);
-        struct sbi_timer *deadline = &op->exchange->deadline;
-        if (!deadline->set || deadline->due > soon) {
-            sbi_loop_set_timer(op->loop, deadline, soon);
-        }
+        sbi_exchange_end_within(op->exchange, END_SECONDS);
     }
     return status;
 }
