@@ -46,6 +46,12 @@ static bool read_process(pid_t pid, struct process *process) {
     return true;
 }
 
+static int compare_ids(const void *left, const void *right) {
+    pid_t a = ((const struct process *)left)->pid, b = ((const struct process *)right)->pid;
+    return (a > b) - (a < b);
+}
+
+/* All processes, by their ids. */
 static void list_processes(struct processes *all) {
     DIR *proc = opendir("/proc");
     all->count = 0;
@@ -67,14 +73,15 @@ static void list_processes(struct processes *all) {
     }
     if (proc)
         closedir(proc);
+    if (all->count)
+        qsort(all->list, all->count, sizeof *all->list, compare_ids);
 }
 
-static bool parent_is_doomed(const struct processes *all, pid_t parent) {
-    for (size_t i = 0; i < all->count; i++) {
-        if (all->list[i].pid == parent)
-            return all->list[i].doomed;
-    }
-    return false;
+static bool is_doomed(const struct processes *all, pid_t pid) {
+    const struct process wanted = {.pid = pid};
+    const struct process *found =
+        bsearch(&wanted, all->list, all->count, sizeof wanted, compare_ids);
+    return found && found->doomed;
 }
 
 /* Kills the leader, its group and session, the parent's children, and the descendants of all these.
@@ -87,7 +94,7 @@ static bool kill_round(struct processes *all, pid_t leader, pid_t parent) {
             struct process *process = &all->list[i];
             if (process->doomed ||
                 (process->pid != leader && process->group != leader && process->session != leader &&
-                 process->parent != parent && !parent_is_doomed(all, process->parent)))
+                 process->parent != parent && !is_doomed(all, process->parent)))
                 continue;
             process->doomed = more = found = true;
         }
