@@ -53,7 +53,7 @@ describe("stepboxd", function()
       ["--api-key 'a b'"] = "--api-key",
       ["--idle-timeout -1"] = "--idle-timeout",
       ["--log-level loud"] = "--log-level",
-      ["--ready-fd 77"] = "--ready-fd",
+      ["--ready-fd 977"] = "--ready-fd",
     } do
       local output, status = run(arguments)
       assert.equal(2, status, arguments .. ": " .. output)

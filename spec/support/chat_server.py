@@ -78,7 +78,7 @@ def arguments_of_curl():
                 line = file.read()
         except OSError:
             continue
-        if line.startswith(b"curl"):
+        if line.split(b"\0")[0].rsplit(b"/", 1)[-1] == b"curl":
             lines.append(line)
     return lines
 

@@ -1,6 +1,7 @@
 #include "forward_thread.h"
 
 #include "forward_connection.h"
+#include "multi.h"
 #include "timestamp.h"
 
 #include <errno.h>
@@ -177,7 +178,7 @@ void *sbi_forward_serve(void *user) {
         return NULL;
     }
     server->service = service;
-    server->multi = service->target.config->local ? NULL : curl_multi_init();
+    server->multi = service->target.config->local ? NULL : sbi_multi_new();
     if (server->multi != NULL || service->target.config->local) {
         serve(server);
     }

@@ -3,6 +3,7 @@
 #include "engine_start.h"
 #include "exchange.h"
 #include "global.h"
+#include "multi.h"
 #include "op.h"
 #include "reaper.h"
 #include "sigpipe.h"
@@ -170,7 +171,7 @@ sb_loop *sb_loop_new(sb_error *err) {
         sb_loop_free(loop);
         return NULL;
     }
-    loop->multi = curl_multi_init();
+    loop->multi = sbi_multi_new();
     if (loop->multi == NULL) {
         sbi_no_memory(err);
         sb_loop_free(loop);

@@ -1,6 +1,7 @@
 #include "ownership.h"
 
 #include "error.h"
+#include "multi.h"
 #include "sigpipe.h"
 #include "timestamp.h"
 
@@ -138,7 +139,7 @@ void sbi_ownership_end_at_exit(void) {
         return;
     }
     struct last_kill *kills = copy_list(registry);
-    CURLM *multi = kills != NULL ? curl_multi_init() : NULL;
+    CURLM *multi = kills != NULL ? sbi_multi_new() : NULL;
     struct sbi_sigpipe held;
     sbi_sigpipe_hold(&held, true);
     if (multi != NULL) {

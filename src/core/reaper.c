@@ -1,6 +1,7 @@
 #include "reaper.h"
 
 #include "loop.h"
+#include "multi.h"
 #include "thread.h"
 #include "timestamp.h"
 
@@ -158,7 +159,7 @@ void sbi_reaper_start(struct sb_loop *loop) {
     pthread_condattr_destroy(&monotonic);
     pthread_mutex_init(&reaper->lock, NULL);
     reaper->wake_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
-    reaper->multi = curl_multi_init();
+    reaper->multi = sbi_multi_new();
     if (reaper->wake_fd < 0 || reaper->multi == NULL ||
         sbi_thread_start(&reaper->thread, thread_main, reaper) != 0) {
         curl_multi_cleanup(reaper->multi);
