@@ -51,7 +51,7 @@ describe("a server in a sandbox", function()
       -- Two requests on one connection.
       local twice = sandbox.sh(("curl -sv %s/a %s/b 2>&1"):format(made.url, made.url))
       assert.matches("hello from /b", twice, 1, true)
-      assert.matches("Re-using existing connection", twice, 1, true)
+      assert.matches("Re-using existing", twice, 1, true)
     end)
 
     it("gets the request as it was sent", function()

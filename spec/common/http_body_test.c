@@ -189,8 +189,9 @@ static void streams_sized_chunked_and_empty_bodies(void **state) {
     struct client *client = connect_client();
     post(client, "/all", "Content-Length: 5\r\n", "hello");
     expect(client, 200, "5 532 hello");
+    /* No extensions of chunks: libmicrohttpd 1.0 refuses them. */
     post(client, "/all", "Transfer-Encoding: chunked\r\n",
-         "3\r\nabc\r\n1;x=y\r\nd\r\n0\r\nTrailer: t\r\n\r\n");
+         "3\r\nabc\r\n1\r\nd\r\n0\r\nTrailer: t\r\n\r\n");
     expect(client, 200, "4 394 abcd");
     post(client, "/all", "Content-Length: 0\r\n", "");
     expect(client, 200, "0 0 ");

@@ -116,6 +116,7 @@ static void begin_answer(struct sbi_exchange *exchange, const char *line, size_t
         exchange->status = exchange->status * 10 + (*digit - '0');
     }
     exchange->is_framed = strncmp(line, "HTTP/1", 6) != 0;
+    exchange->has_head = false;
     exchange->content_type[0] = exchange->content_range[0] = '\0';
 }
 
@@ -143,8 +144,11 @@ void sbi_exchange_take_header(struct sbi_exchange *exchange, const char *line, s
                value_length > 0 && value_length <= MAX_HEADER_VALUE) {
         free(exchange->next_token);
         exchange->next_token = strndup(value, value_length);
-    } else if (length <= 2 && exchange->status >= 200 && exchange->timeout_ends_at_answer) {
-        sbi_loop_unset_timer(exchange->loop, &exchange->deadline);
+    } else if (length <= 2 && exchange->status >= 200) {
+        exchange->has_head = true;
+        if (exchange->timeout_ends_at_answer) {
+            sbi_loop_unset_timer(exchange->loop, &exchange->deadline);
+        }
     }
 }
 
@@ -276,6 +280,11 @@ void sbi_exchange_finished(struct sbi_exchange *exchange, CURLcode result) {
             sbi_engine_start_join(exchange->loop, exchange);
             return;
         }
+    }
+    if (result == CURLE_OK && !exchange->has_head) {
+        /* Some versions of libcurl take an end within the headers for the end of an empty answer.
+         */
+        result = CURLE_PARTIAL_FILE;
     }
     if (result != CURLE_OK && !sbi_exchange_late_take(exchange)) {
         sbi_transfer_error(exchange, result);

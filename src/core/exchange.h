@@ -68,6 +68,7 @@ struct sbi_exchange {
     bool was_cut;         /* the connection broke after it stood */
     int status;           /* HTTP, 0: none */
     bool has_engine_gone; /* nobody listens at the local engine's socket */
+    bool has_head;        /* the headers came to their end */
     bool is_framed;       /* the answer said where its end is, so a whole one is whole */
     char content_type[64];
     char content_range[64]; /* "" when there was none */
