@@ -3,6 +3,7 @@
 
 #include "json_text.h"
 
+#include <nettle/memops.h>
 #include <string.h>
 
 void agent_prepare_reply(http_request *request) {
@@ -20,12 +21,7 @@ void agent_reply_error(http_request *request, int status, const char *message) {
 /* In a time that does not tell how much of it is right. */
 static bool is_same(const char *a, const char *b) {
     size_t length = strlen(a);
-    unsigned char differs = 0;
-    if (strlen(b) != length)
-        return false;
-    for (size_t i = 0; i < length; i++)
-        differs |= (unsigned char)(a[i] ^ b[i]);
-    return differs == 0;
+    return strlen(b) == length && memeql_sec(a, b, length);
 }
 
 bool agent_token_matches(const struct agent *agent, const char *token) {

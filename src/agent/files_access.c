@@ -66,7 +66,5 @@ json_t *files_access_entry(const char *path, bool with_metadata) {
 }
 
 void files_access_refuse(http_request *request, const files_fault *fault) {
-    json_t *text = json_text(fault->message, strlen(fault->message));
-    http_reply_json(request, fault->status,
-                    json_pack("{s:i, s:o}", "code", fault->status, "message", text));
+    agent_reply_error(request, fault->status, fault->message);
 }

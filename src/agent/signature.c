@@ -5,6 +5,7 @@
 
 #include <errno.h>
 #include <inttypes.h>
+#include <nettle/memops.h>
 #include <nettle/sha2.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -39,18 +40,15 @@ void signature_make(const signature_subject *subject, const char *token,
 }
 
 bool signature_matches(const char *signature, const signature_subject *subject, const char *token) {
-    char expected[SIGNATURE_SIZE];
-    unsigned char differs = 0;
+    char expected[SIGNATURE_SIZE], given[SIGNATURE_SIZE];
     signature_make(subject, token, expected);
     size_t length = strlen(expected);
     if (strlen(signature) != length)
         return false;
+    for (size_t i = 0; i < length; i++)
+        given[i] = signature[i] == ' ' ? '+' : signature[i];
     /* In a time that does not tell how much of it is right. */
-    for (size_t i = 0; i < length; i++) {
-        char given = signature[i] == ' ' ? '+' : signature[i];
-        differs |= (unsigned char)(given ^ expected[i]);
-    }
-    return differs == 0;
+    return memeql_sec(given, expected, length);
 }
 
 bool signature_read_expiration(const char *text, int64_t *expiration) {
