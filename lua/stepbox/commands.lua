@@ -36,21 +36,18 @@ local CONNECT_OPTIONS = {
   max_output = check.count,
 }
 
---- Program and arguments, or nil for a line that the shell takes.
-local function take_command(command)
+--- Raises when it is no command.
+local function check_command(command)
   if type(command) == "string" then
     if command == "" then error("bad argument #1 to 'run' (the command is empty)", 3) end
     check.argument("run", 1, check.text, command, 4)
-    return command
+    return
   end
   local wrong = check.strings(command) or check.text(table.concat(command))
   if wrong then error("bad argument #1 to 'run' (string or " .. wrong .. ")", 3) end
   if not command[1] or command[1] == "" then
     error("bad argument #1 to 'run' (the list names no program)", 3)
   end
-  local args = {}
-  for i = 2, #command do args[i - 1] = command[i] end
-  return command[1], args
 end
 
 --- The pieces of `stdin`, one a call, then nil. What raises there ends the command.
@@ -140,7 +137,8 @@ end
 ---@return stepbox.CommandResult? partial
 function Commands:run(command, options)
   local box = box_of(self, "run")
-  local program, args = take_command(command)
+  check_command(command)
+  local program, args = process.split(command)
   options = check.options("run", options, RUN_OPTIONS)
   local stdin = options.stdin
   if stdin == true and not options.background then

@@ -49,6 +49,14 @@ local function selector(process)
   return { tag = process }
 end
 
+--- Program and arguments of a command: a list that begins with the program, or a line for the shell alone.
+local function split(command)
+  if type(command) == "string" then return command end
+  local args = {}
+  for i = 2, #command do args[i - 1] = command[i] end
+  return command[1], args
+end
+
 --- Sends all of `data` and waits until the process has taken it.
 ---@param following? stepbox.Command whose output is handed out meanwhile: else neither might go on
 local function send(box, process, data, to_terminal, following)
@@ -215,4 +223,5 @@ return {
   selector = selector,
   send = send,
   signal_number = signal_number,
+  split = split,
 }

@@ -170,12 +170,7 @@ end
 function Pty:create(options)
   local box = box_of(self, "create")
   options = check.options("create", options, CREATE_OPTIONS)
-  local command, args = options.command or "", nil
-  if type(command) == "table" then
-    local list = command
-    command, args = list[1], {}
-    for i = 2, #list do args[i - 1] = list[i] end
-  end
+  local command, args = process.split(options.command or "")
   return terminal(box, options, box:start_command(command, {
     args = args,
     cwd = options.cwd,
