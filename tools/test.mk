@@ -80,6 +80,6 @@ docs: ## make the pages that are made: docs/reference.md, docs/differences.md
 	$(LUA) tools/differences.lua > docs/differences.md
 
 .PHONY: bench
-bench: all ## measure the local engine; TOPICS chooses among steps, sandboxes, commands, files
+bench: all ## measure the local engine; TOPICS chooses among steps, sandboxes, commands, files, program
 	@tools/peers $(BUILD)
 	@env $(LOCAL) STEPBOX_BUILD=$(root)/$(BUILD) tools/run bench/run.lua $(TOPICS)
