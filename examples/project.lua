@@ -30,6 +30,12 @@ for event in watch:events() do
 end
 print("sorted: " .. assert(box.files:read "site/sorted.txt"):gsub("\n", " "))
 
+-- A repository of it, with its first commit.
+assert(box.git:init "site")
+assert(box.git:add "site")
+local who = { author_name = "Example", author_email = "example@localhost" }
+print("committed " .. assert(box.git:commit("site", "Begin", who)):sub(1, 7))
+
 -- A server inside is reached through a port of this machine.
 local server = assert(box.commands:run("python3 -m http.server 8000", { cwd = "site", background = true }))
 local forward <close> = assert(box:forward(8000))

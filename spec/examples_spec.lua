@@ -23,13 +23,14 @@ describe("the examples", function()
     assert.equal("\137PNG", sandbox.read(chart):sub(1, 4))
   end)
 
-  it("project.lua shows commands, files, watches, ports and a terminal", function()
+  it("project.lua shows commands, files, watches, git, ports and a terminal", function()
     local output, status = sandbox.sh("lua5.4 examples/project.lua")
     assert.equal(0, status, output)
     for _, line in ipairs {
       "test says: all well", "ls exits with 2", "the directory saw: create sorted.txt", "sorted: 1 2 3",
       "the page: <h1>Made in a sandbox</h1>", "a terminal of 30 100", "back here, the first number is 1",
     } do assert.matches(line, output, 1, true) end
+    assert.matches("committed %x%x%x%x%x%x%x\n", output)
   end)
 
   it("pipeline.lua sets up once for many steps, and saves time", function()
