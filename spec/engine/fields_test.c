@@ -33,6 +33,8 @@ static void bodies_that_fit_are_taken(void **state) {
         "{\"templateID\":\"base\",\"allow_internet_access\":false,\"network\":{},\"mcp\":null,"
         "\"iam\":{\"tokens\":{}},"
         "\"volumeMounts\":[]}",
+        "{\"templateID\":\"base\",\"limits\":{\"memoryMB\":256,\"cpuCount\":1.5,\"processes\":null}"
+        "}",
         "{\"templateID\":\"base\",\"timeout\":null,\"metadata\":null,\"envVars\":null}",
     };
     for (size_t i = 0; i < sizeof bodies / sizeof *bodies; i++) {
@@ -50,6 +52,8 @@ static void bodies_that_do_not_fit_are_refused_by_name(void **state) {
         {"{\"templateID\":\"\"}", "templateID"},
         {"{\"templateID\":1}", "templateID"},
         {"{\"templateID\":\"base\",\"timeout\":0}", "timeout"},
+        {"{\"templateID\":\"base\",\"limits\":[]}", "limits"},
+        {"{\"templateID\":\"base\",\"limits\":{\"memoryMB\":1}}", "memoryMB"},
         {"{\"templateID\":\"base\",\"timeout\":-1}", "timeout"},
         {"{\"templateID\":\"base\",\"timeout\":86401}", "timeout"},
         {"{\"templateID\":\"base\",\"timeout\":1.5}", "timeout"},

@@ -139,7 +139,7 @@ void bwrap_args_build(argument_list *list, const bwrap_sandbox *sandbox) {
     add_payload(list, sandbox);
     add(list, "--proc", "/proc", "--dev", "/dev", NULL);
     add_tmpfs(list, "/dev/shm", "1777", SANDBOX_SHM_SIZE);
-    add_tmpfs(list, "/home/user", "0755", SANDBOX_HOME_SIZE);
+    add_tmpfs(list, "/home/user", "0755", (uint64_t)sandbox->disk);
     add_tmpfs(list, "/tmp", "1777", SANDBOX_TMP_SIZE);
     add_tmpfs(list, "/var/tmp", "1777", SANDBOX_VAR_TMP_SIZE);
     add_tmpfs(list, "/run", "0755", SANDBOX_RUN_SIZE);

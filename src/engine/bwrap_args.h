@@ -14,7 +14,6 @@
 #include "payload.h"
 
 /* Bounds of what a sandbox may write, in bytes. */
-#define SANDBOX_HOME_SIZE (1024ull * 1024 * 1024)
 #define SANDBOX_TMP_SIZE (512ull * 1024 * 1024)
 #define SANDBOX_VAR_TMP_SIZE (128ull * 1024 * 1024)
 #define SANDBOX_RUN_SIZE (64ull * 1024 * 1024)
@@ -33,6 +32,7 @@ typedef struct bwrap_sandbox {
     const char *id, *template_id;
     int status_fd;                 /* bwrap writes JSON about the child there */
     const struct payload *payload; /* what data_fds belong to */
+    int64_t disk;                  /* bytes for the files of the user */
     const int *data_fds;           /* one for each file of the payload */
 } bwrap_sandbox;
 

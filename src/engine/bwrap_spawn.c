@@ -17,9 +17,8 @@
 #include "host_uid.h"
 #include "remedy.h"
 
-/* Open files a process in the sandbox may have: at first, and at most. */
+/* Open files a process in the sandbox may have at first: programs loop over as many. */
 #define SOFT_OPEN_FILES 4096
-#define HARD_OPEN_FILES 65536
 
 /* Every descriptor of a start, -1 when not open. The child's ends are closed in the engine after
  * the fork. */
@@ -88,6 +87,7 @@ static int write_args(struct ends *ends, const bwrap_spec *spec) {
                                              .template_id = spec->template_id,
                                              .status_fd = ends->status[1],
                                              .payload = spec->payload,
+                                             .disk = spec->limits->disk,
                                              .data_fds = ends->data_fds});
     int result = -1;
     if (list.failed)
@@ -158,7 +158,7 @@ static void run_child(const struct ends *ends, const bwrap_spec *spec, const cha
         _exit(127);
     setsid(); /* Ctrl-C at the engine's terminal is the engine's business */
     limit(RLIMIT_CORE, 0, 0);
-    limit(RLIMIT_NOFILE, SOFT_OPEN_FILES, HARD_OPEN_FILES);
+    limit(RLIMIT_NOFILE, SOFT_OPEN_FILES, (rlim_t)spec->limits->open_files);
     if (spec->host_uid && host_uid_become(spec->host_uid) < 0)
         fail_child("cannot become an unprivileged user");
     /* After the change of user, which resets it. */

@@ -7,6 +7,7 @@
 #include <stddef.h>
 #include <sys/types.h>
 
+#include "sandbox_limits.h"
 #include "payload.h"
 
 typedef struct bwrap_process {
@@ -19,6 +20,7 @@ typedef struct bwrap_process {
 typedef struct bwrap_spec {
     const char *id, *template_id;
     const struct payload *payload;
+    const struct limits *limits;
     const char *bwrap; /* absolute, or "": found on PATH */
     uid_t host_uid;    /* become this user first; 0: stay who we are */
 } bwrap_spec;

@@ -3,6 +3,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "sandbox_limits.h"
+
 /* Fields that ask for what is not offered here are right only with the value that asks for nothing.
  */
 
@@ -63,6 +65,7 @@ static bool always_secure(const struct field_rule *rule, json_t *value, char *wh
         FIELD("mcp", empty),                                                                       \
         FIELD("iam", empty_iam),                                                                   \
         FIELD("volumeMounts", empty),                                                              \
+        FIELD("limits", limits_field),                                                             \
         FIELD(NULL, NULL)                                                                          \
     }
 /* clang-format on */

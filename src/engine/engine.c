@@ -157,6 +157,8 @@ static int set_up(struct running *running, const struct options *options, char *
     engine->loop = ev_default_loop(EVFLAG_AUTO);
     size_t max_connections = raise_descriptors();
     host_facts_read(&engine->host, options->domain);
+    if (engine_config_load(&engine->config, options->config, &engine->host, message, room) < 0)
+        return -1;
     if (payload_load(&running->payload, options->agent, options->runners, message, room) < 0)
         return -1;
     snprintf(message, room, "out of memory or descriptors");
@@ -209,6 +211,7 @@ static void tear_down(struct running *running) {
     if (engine->sandboxes && sandboxes_count(engine->sandboxes) == 0)
         sandboxes_free(engine->sandboxes);
     payload_free(&running->payload);
+    engine_config_free(&engine->config);
     if (engine->loop)
         ev_loop_destroy(engine->loop);
 }
@@ -216,7 +219,7 @@ static void tear_down(struct running *running) {
 int engine_run(const struct options *options, struct socket_claim *claim, int tcp_fd,
                int report_fd) {
     struct running running = {.claim = claim};
-    char message[512];
+    char message[1024];
     /* Orphans of a killed bwrap come to us. */
     prctl(PR_SET_CHILD_SUBREAPER, 1);
     if (set_up(&running, options, message, sizeof message) < 0) {

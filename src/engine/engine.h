@@ -6,6 +6,7 @@
 
 #include <ev.h>
 
+#include "engine_config.h"
 #include "gateway.h"
 #include "engine_options.h"
 #include "sandbox.h"
@@ -18,6 +19,7 @@ struct engine {
     struct ev_loop *loop;
     const struct options *options;
     struct host_facts host;
+    struct engine_config config;
     struct sandboxes *sandboxes;
     struct gateway *gateway;
     const struct payload *payload;

@@ -164,6 +164,7 @@ enum {
     OPT_DOMAIN,
     OPT_IDLE,
     OPT_LOG_LEVEL,
+    OPT_CONFIG,
     OPT_BWRAP,
     OPT_AGENT,
     OPT_RUNNERS,
@@ -179,6 +180,7 @@ static const struct option long_options[] = {{"socket", required_argument, NULL,
                                              {"domain", required_argument, NULL, OPT_DOMAIN},
                                              {"idle-timeout", required_argument, NULL, OPT_IDLE},
                                              {"log-level", required_argument, NULL, OPT_LOG_LEVEL},
+                                             {"config", required_argument, NULL, OPT_CONFIG},
                                              {"bwrap", required_argument, NULL, OPT_BWRAP},
                                              {"agent", required_argument, NULL, OPT_AGENT},
                                              {"runners", required_argument, NULL, OPT_RUNNERS},
@@ -222,6 +224,10 @@ options_result options_parse(struct options *options, int argc, char **argv) {
         case OPT_LOG_LEVEL:
             if (log_level_parse(optarg, &options->level) < 0)
                 return wrong("--log-level %s is none of error, warn, info, debug", optarg);
+            break;
+        case OPT_CONFIG:
+            if (absolute(optarg, options->config) < 0)
+                return wrong("--config %s: %s", optarg, strerror(errno));
             break;
         case OPT_BWRAP:
             if (absolute(optarg, options->bwrap) < 0)

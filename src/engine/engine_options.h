@@ -26,6 +26,7 @@ struct options {
     const char *domain;  /* or NULL */
     double idle_timeout; /* seconds; 0: never leave */
     log_level level;
+    char config[PATH_MAX];  /* absolute, or "": the default one, if it is there */
     char bwrap[PATH_MAX];   /* absolute, or "": search PATH when a sandbox is made */
     char agent[PATH_MAX];   /* absolute */
     char runners[PATH_MAX]; /* absolute */

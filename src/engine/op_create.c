@@ -5,6 +5,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "caps.h"
 #include "create_fields.h"
 
 /* Seconds to live when the client does not say. */
@@ -71,6 +72,24 @@ static bool read_lease(const struct api_call *call, int *pidfd) {
     return *pidfd >= 0;
 }
 
+/* What it may take, and whether there is room for it. Answers and returns false when not. */
+static bool read_limits(const struct api_call *call, json_t *body, const char *alias,
+                        struct limits *limits) {
+    const struct engine *engine = call->engine;
+    char message[512];
+    *limits = engine_config_limits(&engine->config, alias);
+    limits_override(limits, fields_get(body, "limits"));
+    if (!limits_fit(limits, &engine->host, message, sizeof message)) {
+        api_error(call->request, 400, "%s", message);
+        return false;
+    }
+    if (caps_admit(&engine->config, engine->sandboxes, limits, message, sizeof message))
+        return true;
+    http_reply_header(call->request, "Retry-After", CAPS_RETRY_AFTER);
+    api_error(call->request, 429, "%s", message);
+    return false;
+}
+
 void op_create(const struct api_call *call) {
     json_t *body = api_body(call, create_fields(call->version), false);
     if (!body)
@@ -92,7 +111,8 @@ void op_create(const struct api_call *call) {
                   "template \"%s\" not found: this engine has base, code-interpreter-v1 and "
                   "code-interpreter",
                   template_id);
-    else if (read_lease(call, &wanted.lease_fd))
+    else if (read_limits(call, body, wanted.alias, &wanted.limits) &&
+             read_lease(call, &wanted.lease_fd))
         create(call, &wanted);
     json_decref(body);
 }

@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include "../core/stepbox.h" /* SB_VERSION */
+#include "caps.h"
 #include "payload.h"
 #include "rfc3339.h"
 
@@ -60,11 +61,12 @@ void op_engine(const struct api_call *call) {
     char started[RFC3339_SIZE];
     rfc3339_format(engine->started_at, started);
     json_t *body =
-        json_pack("{s:s, s:I, s:s?, s:s, s:I, s:I, s:f, s:o}", "version", SB_VERSION, "pid",
-                  (json_int_t)getpid(), "socket", engine->socket, "startedAt", started, "sandboxes",
-                  (json_int_t)sandboxes_count(engine->sandboxes), "connections",
+        json_pack("{s:s, s:I, s:s?, s:s, s:I, s:I, s:f, s:o, s:{s:o}}", "version", SB_VERSION,
+                  "pid", (json_int_t)getpid(), "socket", engine->socket, "startedAt", started,
+                  "sandboxes", (json_int_t)sandboxes_count(engine->sandboxes), "connections",
                   (json_int_t)gateway_count(engine->gateway), "idleTimeout",
-                  engine->options->idle_timeout, "languages", languages(engine->payload));
+                  engine->options->idle_timeout, "languages", languages(engine->payload), "host",
+                  "caps", caps_describe(&engine->config, engine->sandboxes));
     if (body)
         http_reply_json(call->request, 200, body);
     else

@@ -1,9 +1,19 @@
-/* GET /sandboxes/{id} */
+/* GET /sandboxes/{id}: E2B's description, and under "local" what only this engine knows. */
 #include "control_plane.h"
+
+/* Each topic adds a key of its own. */
+static json_t *describe_local(const struct sandbox *sandbox) {
+    json_t *local = json_object();
+    json_object_set_new(local, "limits", sandbox_limits_describe(sandbox));
+    return local;
+}
 
 void op_get(const struct api_call *call) {
     struct sandbox *sandbox = api_sandbox(call);
-    if (sandbox)
-        http_reply_json(call->request, 200,
-                        sandbox_record_detail(sandbox_record_of(sandbox), &call->engine->host));
+    if (!sandbox)
+        return;
+    json_t *detail = sandbox_record_detail(sandbox_record_of(sandbox), &call->engine->host);
+    if (detail)
+        json_object_set_new(detail, "local", describe_local(sandbox));
+    http_reply_json(call->request, 200, detail);
 }

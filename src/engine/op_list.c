@@ -41,7 +41,7 @@ static void answer(const struct api_call *call, const struct list_query *query) 
     struct list_page page;
     list_select(query, records, count, &page);
     for (size_t i = page.first; i < page.first + page.count; i++)
-        json_array_append_new(list, sandbox_record_listed(records[i], &call->engine->host));
+        json_array_append_new(list, sandbox_record_listed(records[i]));
     free(records);
     if (call->version == 2)
         set_headers(call->request, query, &page);

@@ -191,6 +191,7 @@ static int prepare(struct sandbox *sandbox, struct sandboxes *set, const sandbox
     snprintf(record->template_id, sizeof record->template_id, "%s", request->template_id);
     record->alias = request->alias;
     record->metadata = json_incref(request->metadata);
+    record->limits = request->limits;
     record->internet_denied = request->internet_denied;
     record->started_at = rfc3339_now();
     ev_timer_init(&sandbox->start_deadline, on_start_deadline, START_DEADLINE, 0.0);

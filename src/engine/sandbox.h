@@ -14,6 +14,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "sandbox_limits.h"
 #include "payload.h"
 #include "sandbox_record.h"
 
@@ -35,6 +36,12 @@ struct sandboxes *sandboxes_new(const sandboxes_config *config);
 void sandboxes_free(struct sandboxes *set);
 /* In any state. */
 size_t sandboxes_count(const struct sandboxes *set);
+/* What those that nothing has ended yet were promised. */
+struct sandboxes_taken {
+    size_t count;
+    int64_t memory; /* bytes: the sum of their limits */
+};
+struct sandboxes_taken sandboxes_taken(const struct sandboxes *set);
 /* NULL when none with this id is running. */
 struct sandbox *sandboxes_find(struct sandboxes *set, const char *id);
 /* The records of the running ones, in no particular order; free() the array. NULL with *count 0
@@ -46,6 +53,7 @@ typedef struct sandbox_request {
     const char *template_id, *alias;
     bool secure; /* with an access token */
     bool internet_denied;
+    struct limits limits;
     int timeout;         /* seconds to live */
     json_t *metadata;    /* borrowed; or NULL */
     json_t *environment; /* borrowed; or NULL */
@@ -71,6 +79,8 @@ typedef void sandbox_ended(bool gone, void *user);
 int sandbox_end(struct sandbox *sandbox, const char *cause, sandbox_ended *ended, void *user);
 
 const struct sandbox_record *sandbox_record_of(const struct sandbox *sandbox);
+/* sandbox_cgroup.c: its limits, and by what they hold. A new reference. */
+json_t *sandbox_limits_describe(const struct sandbox *sandbox);
 const struct sandbox_log *sandbox_log_of(const struct sandbox *sandbox);
 
 /* Moves its end to `seconds` from now. */

@@ -137,6 +137,7 @@ int sandbox_process_start(struct sandbox *sandbox, char *message, size_t room) {
     bwrap_spec spec = {.id = sandbox->record.id,
                        .template_id = sandbox->record.template_id,
                        .payload = sandbox->set->config.payload,
+                       .limits = &sandbox->record.limits,
                        .bwrap = sandbox->set->config.bwrap,
                        .host_uid = sandbox->host_uid};
     if (bwrap_spawn(&spawned, &spec, message, room) < 0)

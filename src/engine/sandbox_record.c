@@ -4,7 +4,6 @@
 #include <stdbool.h>
 #include <unistd.h>
 
-#include "bwrap_args.h"
 #include "rfc3339.h"
 
 /* The version of E2B's envd whose interface the agent has. */
@@ -30,23 +29,29 @@ json_t *sandbox_record_created(const struct sandbox_record *record,
     return object;
 }
 
-json_t *sandbox_record_listed(const struct sandbox_record *record, const struct host_facts *facts) {
+/* The API's is whole, and at least one. */
+static int cpu_count(const struct limits *limits) {
+    int whole = (int)limits->cpus;
+    return whole < limits->cpus ? whole + 1 : whole;
+}
+
+json_t *sandbox_record_listed(const struct sandbox_record *record) {
     char started[RFC3339_SIZE], end[RFC3339_SIZE];
     rfc3339_format(record->started_at, started);
     rfc3339_format(record->end_at, end);
-    json_t *object = json_pack("{s:s, s:s, s:s, s:s, s:s, s:s, s:i, s:i, s:i, s:s, s:s}",
-                               "templateID", record->template_id, "sandboxID", record->id, "alias",
-                               record->alias, "clientID", CLIENT_ID, "startedAt", started, "endAt",
-                               end, "cpuCount", facts->cpu_count, "memoryMB", facts->memory_mb,
-                               "diskSizeMB", (int)(SANDBOX_HOME_SIZE / (1024 * 1024)), "state",
-                               "running", "envdVersion", ENVD_VERSION);
+    json_t *object = json_pack(
+        "{s:s, s:s, s:s, s:s, s:s, s:s, s:i, s:i, s:i, s:s, s:s}", "templateID",
+        record->template_id, "sandboxID", record->id, "alias", record->alias, "clientID", CLIENT_ID,
+        "startedAt", started, "endAt", end, "cpuCount", cpu_count(&record->limits), "memoryMB",
+        (int)(record->limits.memory / LIMITS_MIB), "diskSizeMB",
+        (int)(record->limits.disk / LIMITS_MIB), "state", "running", "envdVersion", ENVD_VERSION);
     if (object && record->metadata)
         json_object_set(object, "metadata", record->metadata);
     return object;
 }
 
 json_t *sandbox_record_detail(const struct sandbox_record *record, const struct host_facts *facts) {
-    json_t *object = sandbox_record_listed(record, facts);
+    json_t *object = sandbox_record_listed(record);
     json_t *more =
         json_pack("{s:s?, s:o, s:{s:b, s:s}}", "domain", facts->domain, "allowInternetAccess",
                   record->internet_denied ? json_false() : json_null(), "lifecycle", "autoResume",

@@ -8,6 +8,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "sandbox_limits.h"
 #include "random_text.h"
 
 #define TEMPLATE_ID_MAX 64
@@ -18,8 +19,9 @@ struct sandbox_record {
     const char *alias;                   /* the template's, static */
     char token[ACCESS_TOKEN_LENGTH + 1]; /* "": the agent takes requests without one */
     json_t *metadata;                    /* an object of strings, or NULL */
-    int64_t started_at, end_at;          /* wall clock, milliseconds since 1970 */
-    bool internet_denied;                /* the client said allow_internet_access: false */
+    struct limits limits;
+    int64_t started_at, end_at; /* wall clock, milliseconds since 1970 */
+    bool internet_denied;       /* the client said allow_internet_access: false */
 };
 
 /* What all sandboxes of this host share. */
@@ -33,7 +35,7 @@ void host_facts_read(struct host_facts *facts, const char *domain);
 
 /* The API's schemas. A new reference, or NULL when out of memory. */
 json_t *sandbox_record_created(const struct sandbox_record *record, const struct host_facts *facts);
-json_t *sandbox_record_listed(const struct sandbox_record *record, const struct host_facts *facts);
+json_t *sandbox_record_listed(const struct sandbox_record *record);
 json_t *sandbox_record_detail(const struct sandbox_record *record, const struct host_facts *facts);
 
 #endif

@@ -28,6 +28,17 @@ size_t sandboxes_count(const struct sandboxes *set) {
     return set->count;
 }
 
+struct sandboxes_taken sandboxes_taken(const struct sandboxes *set) {
+    struct sandboxes_taken taken = {0};
+    for (const struct sandbox *sandbox = set->first; sandbox; sandbox = sandbox->next) {
+        if (sandbox->state == SANDBOX_ENDING)
+            continue;
+        taken.count++;
+        taken.memory += sandbox->record.limits.memory;
+    }
+    return taken;
+}
+
 struct ev_loop *sandbox_loop(const struct sandbox *sandbox) {
     return sandbox->set->config.loop;
 }
