@@ -163,17 +163,19 @@ describe("the files of a sandbox", function()
   end)
 
   it("say when there is no room, and leave no ruin", function()
-    local free = tonumber(sh "df --output=avail -B1 /run | tail -1")
-    assert.equal("no_space", code_of(files:write("/run/big", string.rep("x", free + 4096))))
-    assert.is_false(files:exists "/run/big")
+    sh "fallocate -l $(( $(df --output=avail -B1 /tmp | tail -1) - 16000000 )) /tmp/filling"
+    local free = tonumber(sh "df --output=avail -B1 /tmp | tail -1")
+    assert.equal("no_space", code_of(files:write("big", string.rep("x", free + 4096))))
+    assert.is_false(files:exists "big")
     local sent = 0
-    local value, _, code = files:write("/run/big", function()
+    local value, _, code = files:write("big", function()
       sent = sent + 65536
       return sent < free * 2 + 1000000 and string.rep("x", 65536) or nil
     end)
     assert.is_nil(value)
     assert.equal("no_space", code)
-    assert.is_false(files:exists "/run/big")
+    assert.is_false(files:exists "big")
+    assert(files:remove "/tmp/filling")
   end)
 
   it("keep what the user notes with them", function()

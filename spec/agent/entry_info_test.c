@@ -251,10 +251,10 @@ static void knows_where_no_metadata_is_kept(void **state) {
 
 static void knows_its_users(void **state) {
     (void)state;
-    assert_true(user_exists(NULL));
-    assert_true(user_exists(""));
-    assert_true(user_exists("user"));
-    assert_false(user_exists("nobody-of-that-name"));
+    assert_true(user_enter(NULL));
+    assert_true(user_enter(""));
+    assert_true(user_enter("user"));
+    assert_false(user_enter("nobody-of-that-name"));
     char name[USER_NAME_SIZE];
     user_name(4000000000U, name);
     assert_string_equal(name, "4000000000");

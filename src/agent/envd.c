@@ -5,6 +5,7 @@
 #include "files_service.h"
 #include "filesystem_service.h"
 #include "init.h"
+#include "privileges.h"
 #include "process_service.h"
 
 #include <string.h>
@@ -74,12 +75,14 @@ static const struct route *find_route(const http_request *request, bool *known) 
 }
 
 static void follow(struct agent *agent, http_request *request, const struct route *route) {
+    /* Routes act as the user that the request names; what they do later is theirs to see to. */
     if (!(route->flags & NEEDS_TOKEN) || agent_is_authorized(agent, request))
         route->handle(agent, request);
     else if (is_procedure(route->path))
         connect_reply_error(request, "unauthenticated", "the access token is missing or wrong");
     else
         agent_reply_error(request, 401, "the access token is missing or wrong");
+    privileges_act_as(AGENT_USER);
 }
 
 void envd_head(http_request *request, void *user) {

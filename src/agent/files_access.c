@@ -43,8 +43,8 @@ int files_access_check(const struct agent *agent, const http_request *request,
     } else if (agent->access_token && check_signature(agent, request, operation, fault)) {
         return -1;
     }
-    if (!user_exists(http_request_query(request, "username")) || !user_of_request_exists(request))
-        return files_fault_set(fault, 401, "%s", USER_UNKNOWN);
+    if (!user_enter(http_request_query(request, "username")) || !user_of_request_enter(request))
+        return files_fault_set(fault, 401, "%s", user_unknown());
     return 0;
 }
 

@@ -4,6 +4,7 @@
 
 #include "file_copy.h"
 #include "path.h"
+#include "privileges.h"
 #include "user.h"
 #include "uuid.h"
 
@@ -28,6 +29,7 @@ struct composition {
     int from, to;    /* of the source being copied, and of the temporary file; or -1 */
     files_fault fault;
     struct ev_timer next; /* copies a slice when others had their turn */
+    agent_user user;
 };
 
 /* What is left after success is nothing; after failure the temporary file goes. */
@@ -70,8 +72,8 @@ static int read_request(struct composition *work) {
         return files_fault_set(fault, 400, "the body must be a JSON object");
     if (user && !json_is_null(user) && !json_is_string(user))
         return files_fault_set(fault, 400, "username must be a string");
-    if (!user_exists(json_string_value(user)))
-        return files_fault_set(fault, 401, "%s", USER_UNKNOWN);
+    if (!user_enter(json_string_value(user)))
+        return files_fault_set(fault, 401, "%s", user_unknown());
     if (!json_is_array(sources) || json_array_size(sources) == 0)
         return files_fault_set(fault, 400, "source_paths must be a list of at least one path");
     if (json_array_size(sources) > SOURCES_MAX)
@@ -169,12 +171,10 @@ static int complete(struct composition *work) {
     return 0;
 }
 
-static void on_next(struct ev_loop *loop, struct ev_timer *timer, int events) {
-    (void)events;
-    struct composition *work = timer->data;
+static void advance(struct composition *work) {
     int more = copy(work);
     if (more > 0) {
-        ev_timer_start(loop, timer);
+        ev_timer_start(work->agent->loop, &work->next);
         return;
     }
     if (more < 0 || complete(work)) {
@@ -187,10 +187,20 @@ static void on_next(struct ev_loop *loop, struct ev_timer *timer, int events) {
     http_reply_json(request, 200, entry);
 }
 
+static void on_next(struct ev_loop *loop, struct ev_timer *timer, int events) {
+    (void)loop, (void)events;
+    struct composition *work = timer->data;
+    privileges_act_as(work->user);
+    advance(work);
+    privileges_act_as(AGENT_USER);
+}
+
 static void on_gone(void *user) {
     struct composition *work = user;
+    privileges_act_as(work->user);
     files_fault_set(&work->fault, 400, "the client left");
     refuse(work);
+    privileges_act_as(AGENT_USER);
 }
 
 void files_compose(struct agent *agent, http_request *request) {
@@ -214,6 +224,7 @@ void files_compose(struct agent *agent, http_request *request) {
         refuse(work);
         return;
     }
+    work->user = privileges_acting();
     http_request_on_gone(request, on_gone, work);
     ev_timer_start(agent->loop, &work->next);
 }

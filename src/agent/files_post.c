@@ -4,6 +4,7 @@
 
 #include "json_text.h"
 #include "metadata.h"
+#include "privileges.h"
 #include "upload_body.h"
 
 #include <stdlib.h>
@@ -16,6 +17,7 @@ struct upload {
     json_t *metadata;
     files_fault fault;
     struct ev_timer next; /* takes more when others had their turn */
+    agent_user user;
 };
 
 /* The metadata of headers "X-Metadata-Name: value": the name in lower case, the first of several
@@ -89,13 +91,15 @@ static void refuse(struct upload *upload) {
 
 static size_t take(void *user, const char *bytes, size_t length) {
     struct upload *upload = user;
+    privileges_act_as(upload->user); /* a body may have several files */
     long taken = upload_body_feed(upload->body, bytes, length, &upload->fault);
     if (taken < 0) {
         refuse(upload);
-        return length;
-    }
-    if ((size_t)taken < length)
+        taken = (long)length;
+    } else if ((size_t)taken < length) {
         ev_timer_start(http_request_loop(upload->request), &upload->next);
+    }
+    privileges_act_as(AGENT_USER);
     return (size_t)taken;
 }
 
@@ -108,19 +112,23 @@ static void on_next(struct ev_loop *loop, struct ev_timer *timer, int events) {
 static void finish(void *user) {
     struct upload *upload = user;
     http_request *request = upload->request;
+    privileges_act_as(upload->user);
     json_t *entries = upload_body_finish(upload->body, &upload->fault);
-    if (!entries) {
+    if (entries) {
+        free_upload(upload);
+        http_reply_json(request, 200, entries);
+    } else {
         refuse(upload);
-        return;
     }
-    free_upload(upload);
-    http_reply_json(request, 200, entries);
+    privileges_act_as(AGENT_USER);
 }
 
 static void on_gone(void *user) {
     struct upload *upload = user;
+    privileges_act_as(upload->user);
     files_fault_set(&upload->fault, 400, "the client left");
     refuse(upload);
+    privileges_act_as(AGENT_USER);
 }
 
 void files_post(struct agent *agent, http_request *request) {

@@ -11,6 +11,7 @@
 #include "directory_walk.h"
 #include "entry_info.h"
 #include "filesystem_request.h"
+#include "privileges.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -24,6 +25,7 @@
 
 struct listing {
     struct ev_timer turn;
+    agent_user user;
     http_request *request;
     directory_walk *walk;
     uint32_t depth;
@@ -142,9 +144,7 @@ static void reply_failed(struct listing *listing, int error) {
     connect_reply_error(listing->request, "resource_exhausted", text);
 }
 
-static void on_turn(struct ev_loop *loop, struct ev_timer *timer, int events) {
-    (void)events;
-    struct listing *listing = timer->data;
+static void advance(struct ev_loop *loop, struct listing *listing) {
     walk_result result = WALK_BUSY;
     for (int i = 0; i < ENTRIES_PER_TURN && result != WALK_END; i++) {
         result = directory_walk_next(listing->walk);
@@ -160,9 +160,17 @@ static void on_turn(struct ev_loop *loop, struct ev_timer *timer, int events) {
         reply_list(listing);
         free_listing(listing);
     } else {
-        ev_timer_set(timer, 0.0, 0.0);
-        ev_timer_start(loop, timer);
+        ev_timer_set(&listing->turn, 0.0, 0.0);
+        ev_timer_start(loop, &listing->turn);
     }
+}
+
+static void on_turn(struct ev_loop *loop, struct ev_timer *timer, int events) {
+    (void)events;
+    struct listing *listing = timer->data;
+    privileges_act_as(listing->user);
+    advance(loop, listing);
+    privileges_act_as(AGENT_USER);
 }
 
 static void on_gone(void *user) {
@@ -206,6 +214,7 @@ static void start(http_request *request, const char *path, uint32_t depth) {
     ev_timer_init(&listing->turn, on_turn, 0.0, 0.0);
     listing->turn.data = listing;
     listing->request = request;
+    listing->user = privileges_acting();
     listing->depth = depth ? depth : 1;
     while (length > 0 && path[length - 1] == '/')
         length--;

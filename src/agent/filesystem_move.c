@@ -31,6 +31,7 @@ struct move {
     pid_t pid;
     struct ev_child child;
     struct ev_io pipe; /* what mv says */
+    agent_user user;
     char *to;
     char why[WHY_MAX + 1];
     size_t why_length;
@@ -84,11 +85,13 @@ static void on_exit_of_child(struct ev_loop *loop, struct ev_child *child, int e
     (void)loop, (void)events;
     struct move *move = child->data;
     read_pipe(move);
+    privileges_act_as(move->user);
     if (move->request && WIFEXITED(child->rstatus) && WEXITSTATUS(child->rstatus) == 0)
         reply_entry(move->request, move->to);
     else if (move->request)
         filesystem_reply_error(move->request, "error renaming to", move->to, find_error(move->why));
     free_move(move);
+    privileges_act_as(AGENT_USER);
 }
 
 static void on_gone(void *user) {
@@ -114,7 +117,8 @@ static int start_process(struct agent *agent, http_request *request, const char 
                                                    .in = -1,
                                                    .out = ends[1],
                                                    .err = ends[1],
-                                                   .channel = -1},
+                                                   .channel = -1,
+                                                   .user = privileges_acting()},
                                   &stage);
         close(ends[1]);
     }
@@ -130,6 +134,7 @@ static int start_process(struct agent *agent, http_request *request, const char 
         return -1;
     }
     move->loop = agent->loop;
+    move->user = privileges_acting();
     move->request = request;
     ev_child_init(&move->child, on_exit_of_child, move->pid, 0);
     ev_io_init(&move->pipe, on_pipe, ends[0], EV_READ);

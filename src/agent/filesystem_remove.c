@@ -8,6 +8,7 @@
 #include "connect_unary.h"
 #include "filesystem_request.h"
 #include "path.h"
+#include "privileges.h"
 #include "tree_removal.h"
 
 #include <errno.h>
@@ -21,6 +22,7 @@
 
 struct removal {
     struct ev_timer turn;
+    agent_user user;
     http_request *request;
     char *path;
     tree_removal *tree;
@@ -49,9 +51,7 @@ static void finish(struct removal *removal, int error) {
     free_removal(removal);
 }
 
-static void on_turn(struct ev_loop *loop, struct ev_timer *timer, int events) {
-    (void)events;
-    struct removal *removal = timer->data;
+static void advance(struct ev_loop *loop, struct removal *removal) {
     for (int i = 0; i < ENTRIES_PER_TURN && !tree_removal_is_over(removal->tree); i++) {
         if (tree_removal_step(removal->tree)) {
             finish(removal, errno);
@@ -62,8 +62,16 @@ static void on_turn(struct ev_loop *loop, struct ev_timer *timer, int events) {
         finish(removal, 0);
         return;
     }
-    ev_timer_set(timer, 0.0, 0.0);
-    ev_timer_start(loop, timer);
+    ev_timer_set(&removal->turn, 0.0, 0.0);
+    ev_timer_start(loop, &removal->turn);
+}
+
+static void on_turn(struct ev_loop *loop, struct ev_timer *timer, int events) {
+    (void)events;
+    struct removal *removal = timer->data;
+    privileges_act_as(removal->user);
+    advance(loop, removal);
+    privileges_act_as(AGENT_USER);
 }
 
 static void on_gone(void *user) {
@@ -105,6 +113,7 @@ static void start(http_request *request, char *path) {
     }
     removal->request = request;
     removal->path = path;
+    removal->user = privileges_acting();
     ev_timer_init(&removal->turn, on_turn, 0.0, 0.0);
     removal->turn.data = removal;
     removal->tree = tree_removal_start(path);

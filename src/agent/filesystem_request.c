@@ -12,8 +12,8 @@
 #include <string.h>
 
 json_t *filesystem_read(http_request *request) {
-    if (!user_of_request_exists(request)) {
-        connect_reply_error(request, "unauthenticated", USER_UNKNOWN);
+    if (!user_of_request_enter(request)) {
+        connect_reply_error(request, "unauthenticated", user_unknown());
         return NULL;
     }
     return connect_unary_read(request);

@@ -12,6 +12,7 @@
 #include "log.h"
 #include "options.h"
 #include "port_relay.h"
+#include "privileges.h"
 #include "process_table.h"
 #include "spawn.h"
 
@@ -198,6 +199,11 @@ int main(int argc, char **argv) {
     if (read)
         return read < 0 ? 2 : 0;
     log_open("stepbox-agent", options.log);
+    if (options.control >= 0 && privileges_take()) {
+        log_error("cannot become the user of the sandbox: %s", strerror(errno));
+        return 1;
+    }
+    prctl(PR_SET_DUMPABLE, 0); /* another user begins anew */
     /* Programs and runners cannot do without; who starts us may have cleared everything. */
     setenv("HOME", options.home, 0);
     setenv("PATH", "/usr/local/bin:/usr/bin:/bin", 0);

@@ -1,6 +1,8 @@
 /* path.c - see path.h */
 #include "path.h"
 
+#include "user.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -31,7 +33,7 @@ static void clean(char *path) {
 }
 
 char *path_resolve(const struct agent *agent, const char *path, size_t length, const char **fault) {
-    const char *base = agent->home;
+    const char *base = user_home(agent);
     *fault = NULL;
     if (memchr(path, '\0', length))
         *fault = "the path contains NUL";

@@ -13,6 +13,9 @@
 #include <string.h>
 #include <unistd.h>
 
+/* What root's shells look for programs in. */
+#define ROOT_PATH "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
+
 /* The program's side of its descriptors and ours. */
 struct descriptors {
     int in[2], out[2], err[2]; /* pipes; a terminal: out[0] is its master, out[1] itself */
@@ -51,6 +54,9 @@ static char **make_environment(const struct agent *agent, const process_request 
     json_t *envs = request->terminal
                        ? json_pack("{s:s, s:s}", "TERM", "xterm-256color", "LANG", "C.UTF-8")
                        : json_object();
+    if (envs && request->user == AGENT_ROOT)
+        json_object_update_new(envs, json_pack("{s:s, s:s, s:s, s:s}", "HOME", "/root", "USER",
+                                               "root", "LOGNAME", "root", "PATH", ROOT_PATH));
     char **made = NULL;
     if (envs && json_object_update(envs, agent->envs) == 0)
         made = environment_make(envs, request->envs);
@@ -73,7 +79,8 @@ static pid_t spawn(const struct agent *agent, const process_request *request,
                                              .out = fds->out[1],
                                              .err = request->terminal ? fds->out[1] : fds->err[1],
                                              .terminal = request->terminal,
-                                             .channel = -1},
+                                             .channel = -1,
+                                             .user = request->user},
                             stage);
     int saved = errno;
     free(envp);

@@ -124,7 +124,7 @@ bool process_request_read(const struct agent *agent, const http_request *request
                           process_request *parsed, process_fault *fault) {
     const json_t *process = json_object_get(message, "process");
     const json_t *pty = json_object_get(message, "pty"), *input = json_object_get(message, "stdin");
-    *parsed = (process_request){.message = message};
+    *parsed = (process_request){.message = message, .user = privileges_acting()};
     if (process && !json_is_object(process))
         return invalid(fault, "process must be an object");
     if (!read_arguments(parsed, process, fault) || !read_envs(parsed, process, fault) ||

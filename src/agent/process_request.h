@@ -5,6 +5,7 @@
 #define STEPBOX_PROCESS_REQUEST_H
 
 #include "agent.h"
+#include "privileges.h"
 #include "process_fault.h"
 
 #define PROCESS_TAG_MAX 1024 /* bytes */
@@ -13,6 +14,7 @@ typedef struct process_request {
     json_t *message;    /* owns the texts below */
     char **argv;        /* NULL-terminated, one allocation */
     const json_t *envs; /* or NULL */
+    agent_user user;    /* whom the agent acts as when it is read */
     const char *cwd;    /* as asked for, or NULL */
     char *directory;    /* where it starts; of its own */
     const char *tag;    /* or NULL */

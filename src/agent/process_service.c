@@ -23,9 +23,9 @@ void process_service_start(struct agent *agent, http_request *request) {
     json_t *message = connect_stream_read(request);
     if (!message)
         return;
-    if (!user_of_request_exists(request)) {
+    if (!user_of_request_enter(request)) {
         json_decref(message);
-        connect_stream_error(request, "unauthenticated", USER_UNKNOWN);
+        connect_stream_error(request, "unauthenticated", user_unknown());
         return;
     }
     if (process_request_read(agent, request, message, &parsed, &fault))

@@ -40,6 +40,8 @@ static void reset_signals(void) {
 }
 
 static spawn_stage become(const spawn_options *options, pid_t agent) {
+    if (privileges_become(options->user))
+        return SPAWN_FORK;
     /* Outside of a sandbox nothing else ends what an agent leaves that is killed. */
     prctl(PR_SET_PDEATHSIG, SIGKILL);
     if (getppid() != agent)

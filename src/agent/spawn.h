@@ -7,6 +7,8 @@
 #include <stdbool.h>
 #include <sys/types.h>
 
+#include "privileges.h"
+
 typedef struct spawn_options {
     char *const *argv; /* argv[0] is looked up in the PATH of envp unless it has a slash */
     char *const *envp;
@@ -16,6 +18,7 @@ typedef struct spawn_options {
     int out, err;          /* become descriptors 1 and 2 */
     bool terminal;         /* these are a terminal, which becomes the session's own */
     int channel;           /* becomes SPAWN_CHANNEL_FD, or -1 */
+    agent_user user;       /* who runs it */
 } spawn_options;
 
 #define SPAWN_CHANNEL_FD 3

@@ -1,6 +1,8 @@
 /* user.c - see user.h */
 #include "user.h"
 
+#include "privileges.h"
+
 #include <grp.h>
 #include <pwd.h>
 #include <stdio.h>
@@ -31,20 +33,37 @@ static bool decode_name(const char *encoded, char *name, size_t size) {
     return true;
 }
 
-bool user_exists(const char *name) {
-    if (!name || !*name || strcmp(name, "user") == 0)
-        return true;
-    const struct passwd *own = getpwuid(getuid());
-    return own && strcmp(name, own->pw_name) == 0;
+const char *user_unknown(void) {
+    return privileges_has_root()
+               ? "there is no such user in the sandbox: it has \"user\" and \"root\""
+               : "there is no such user in the sandbox: it has \"user\" alone. It would have "
+                 "\"root\" too if the engine ran as root, or its user had subordinate ids: "
+                 "ranges in /etc/subuid and /etc/subgid, and the package \"uidmap\"";
 }
 
-bool user_of_request_exists(const http_request *request) {
+bool user_enter(const char *name) {
+    const struct passwd *own;
+    bool known = !name || !*name || strcmp(name, "user") == 0;
+    if (!known && privileges_has_root() && strcmp(name, "root") == 0) {
+        privileges_act_as(AGENT_ROOT);
+        return true;
+    }
+    if (!known && (own = getpwuid(geteuid())))
+        known = strcmp(name, own->pw_name) == 0;
+    return known;
+}
+
+bool user_of_request_enter(const http_request *request) {
     const char *header = http_request_header(request, "Authorization");
     char name[USER_NAME_SIZE];
     if (!header || strncasecmp(header, "Basic ", 6) != 0)
         return true;
     header += 6;
-    return decode_name(header + strspn(header, " "), name, sizeof name) && user_exists(name);
+    return decode_name(header + strspn(header, " "), name, sizeof name) && user_enter(name);
+}
+
+const char *user_home(const struct agent *agent) {
+    return privileges_acting() == AGENT_ROOT ? "/root" : agent->home;
 }
 
 /* Lists of files ask for the same few owners again and again. */
@@ -55,7 +74,7 @@ void user_name(uid_t id, char text[USER_NAME_SIZE]) {
         const struct passwd *entry = getpwuid(id);
         if (entry)
             snprintf(last, sizeof last, "%s", entry->pw_name);
-        else if (id == getuid())
+        else if (id == geteuid())
             strcpy(last, "user");
         else
             snprintf(last, sizeof last, "%lu", (unsigned long)id);
@@ -71,7 +90,7 @@ void user_group_name(gid_t id, char text[USER_NAME_SIZE]) {
         const struct group *entry = getgrgid(id);
         if (entry)
             snprintf(last, sizeof last, "%s", entry->gr_name);
-        else if (id == getgid())
+        else if (id == getegid())
             strcpy(last, "user");
         else
             snprintf(last, sizeof last, "%lu", (unsigned long)id);

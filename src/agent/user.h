@@ -1,22 +1,27 @@
 /*
- * user.h - the user that a request names. Everything runs as the agent's own user, whom the
- * official sandboxes call "user"; no other is known.
+ * user.h - the user that a request names: the default one, whom the official sandboxes call "user",
+ * or root where the sandbox has one.
  */
 #ifndef STEPBOX_USER_H
 #define STEPBOX_USER_H
 
+#include "agent.h"
 #include "http_server.h"
 
 #include <sys/types.h>
 
 /* What to answer when there is no such user. */
-#define USER_UNKNOWN "there is no such user in the sandbox"
+const char *user_unknown(void);
 
-/* Whether there is a user of that name. NULL and "" are the default one. */
-bool user_exists(const char *name);
-/* Whether there is the user of "Authorization: Basic base64(name:)". Without one it is the default
+/* Acts as the user of that name (privileges_act_as); the HTTP server's next call of ours ends that.
+ * NULL and "" are the default one. False, and nothing is changed, when there is none. */
+bool user_enter(const char *name);
+/* The same for the user of "Authorization: Basic base64(name:)". Without one it is the default
  * user. */
-bool user_of_request_exists(const http_request *request);
+bool user_of_request_enter(const http_request *request);
+
+/* Where the files of whom the agent acts as are. */
+const char *user_home(const struct agent *agent);
 
 /* Names of owners as files have them, or the numbers as text. */
 #define USER_NAME_SIZE 64

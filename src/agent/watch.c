@@ -5,6 +5,7 @@
 #include "filesystem_request.h"
 #include "json_text.h"
 #include "mount_kind.h"
+#include "privileges.h"
 #include "watch_descriptor.h"
 
 #include <errno.h>
@@ -180,14 +181,20 @@ static void advance(directory_watch *watch) {
     }
 }
 
+static void act(directory_watch *watch) {
+    privileges_act_as(watch->agent_user);
+    advance(watch);
+    privileges_act_as(AGENT_USER);
+}
+
 static void on_io(struct ev_loop *loop, struct ev_io *io, int events) {
     (void)loop, (void)events;
-    advance(io->data);
+    act(io->data);
 }
 
 static void on_turn(struct ev_loop *loop, struct ev_timer *timer, int events) {
     (void)loop, (void)events;
-    advance(timer->data);
+    act(timer->data);
 }
 
 void watch_pause(directory_watch *watch) {
@@ -242,6 +249,7 @@ static directory_watch *new_watch(struct ev_loop *loop, const watch_options *opt
     if (!watch)
         return NULL;
     watch->loop = loop;
+    watch->agent_user = privileges_acting();
     watch->fd = -1;
     ev_io_init(&watch->io, on_io, 0, EV_READ);
     ev_timer_init(&watch->turn, on_turn, 0.0, 0.0);

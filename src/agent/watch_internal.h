@@ -4,6 +4,7 @@
 #ifndef STEPBOX_WATCH_INTERNAL_H
 #define STEPBOX_WATCH_INTERNAL_H
 
+#include "privileges.h"
 #include "watch.h"
 #include "watch_tree.h"
 
@@ -28,6 +29,7 @@ struct directory_watch {
     char *path;  /* without links */
     char *shown; /* as the client gave it, without slashes at its end */
     bool recursive, include_entry, network_mounts;
+    agent_user agent_user; /* with whose rights it looks */
     bool begun, paused;
     bool lagged; /* paused since the kernel's queue was last empty */
     int fd;

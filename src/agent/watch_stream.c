@@ -134,9 +134,9 @@ void filesystem_watch_dir(struct agent *agent, http_request *request) {
     json_t *message = connect_stream_read(request);
     if (!message)
         return;
-    if (user_of_request_exists(request))
+    if (user_of_request_enter(request))
         start(agent, request, message);
     else
-        connect_stream_error(request, "unauthenticated", USER_UNKNOWN);
+        connect_stream_error(request, "unauthenticated", user_unknown());
     json_decref(message);
 }

@@ -1,6 +1,6 @@
 #include "bwrap_args.h"
 
-#include <glob.h>
+#include <limits.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -8,22 +8,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* What programs under /usr want from /etc. Each is public on any host: no accounts, no keys, no
- * addresses. */
-static const char *const host_etc[] = {
-    "/etc/alternatives", /* where /usr/bin/java and others lead */
-    "/etc/ld.so.cache",  /* where libraries are */
-    "/etc/ld.so.conf",      "/etc/ld.so.conf.d",   "/etc/ssl/certs", /* public certificates; not
-                                                                        /etc/ssl/private */
-    "/etc/ca-certificates", "/etc/fonts",          "/etc/localtime",    "/etc/timezone",
-    "/etc/mime.types",      "/etc/services",       "/etc/protocols",    "/etc/inputrc",
-    "/etc/bash.bashrc",     "/etc/profile",        "/etc/matplotlibrc", "/etc/python3*",
-    "/etc/java-*", /* the settings of OpenJDK, which /usr/lib/jvm links to */
-    "/etc/R/Renviron",      "/etc/R/ldpaths", /* not *.site: administrators keep tokens there */
-    "/etc/R/Makeconf",      "/etc/R/repositories", "/etc/R/javaconf",
-};
-
-/* Part of /usr on merged systems (then a link), directories of their own on others. */
+/* On systems where they are no part of /usr. */
 static const char *const system_directories[] = {"bin", "sbin", "lib", "lib32", "lib64", "libx32"};
 
 void argument_list_free(argument_list *list) {
@@ -66,51 +51,57 @@ static void add_descriptor(argument_list *list, const char *option, int fd) {
     add(list, option, number, NULL);
 }
 
-static void add_tmpfs(argument_list *list, const char *path, const char *mode, uint64_t size) {
-    char bytes[32];
-    snprintf(bytes, sizeof bytes, "%llu", (unsigned long long)size);
-    add(list, "--perms", mode, "--size", bytes, "--tmpfs", path, NULL);
+/* A part of the stage, at a place of the sandbox. */
+static void add_part(argument_list *list, const struct sandbox_root *root, const char *option,
+                     const char *part, const char *path) {
+    char source[PATH_MAX];
+    snprintf(source, sizeof source, "%s/%s", root->stage, part);
+    add(list, option, source, path, NULL);
 }
 
-static void add_programs(argument_list *list) {
-    add(list, "--ro-bind", "/usr", "/usr", NULL);
+static void add_programs(argument_list *list, const struct sandbox_root *root) {
+    if (!root->writable)
+        add(list, "--ro-bind", "/usr", "/usr", NULL);
     for (size_t i = 0; i < sizeof system_directories / sizeof *system_directories; i++) {
-        char path[32], target[256];
+        char path[32];
         snprintf(path, sizeof path, "/%s", system_directories[i]);
         struct stat st;
-        if (lstat(path, &st) < 0)
-            continue;
-        ssize_t length = S_ISLNK(st.st_mode) ? readlink(path, target, sizeof target - 1) : -1;
-        if (length > 0) {
-            target[length] = '\0';
-            add(list, "--symlink", target, path, NULL);
-        } else if (S_ISDIR(st.st_mode)) {
+        if (lstat(path, &st) == 0 && S_ISDIR(st.st_mode))
             add(list, "--ro-bind", path, path, NULL);
-        }
     }
+    add_part(list, root, "--ro-bind", STAGE_ROOT PAYLOAD_DIRECTORY, PAYLOAD_DIRECTORY);
 }
 
-static void add_etc(argument_list *list) {
-    for (size_t i = 0; i < sizeof host_etc / sizeof *host_etc; i++) {
-        glob_t found;
-        if (glob(host_etc[i], 0, NULL, &found) != 0)
-            continue;
-        for (size_t j = 0; j < found.gl_pathc; j++)
-            add(list, "--ro-bind-try", found.gl_pathv[j], found.gl_pathv[j], NULL);
-        globfree(&found);
-    }
+/* What the kernel tells in /proc about all of the host, and nobody in a sandbox needs. */
+static void mask_proc(argument_list *list, const struct sandbox_root *root) {
+    static const char *const files[] = {
+        "/proc/kcore",      "/proc/keys",          "/proc/key-users",  "/proc/kmsg",
+        "/proc/kallsyms",   "/proc/latency_stats", "/proc/modules",    "/proc/sched_debug",
+        "/proc/timer_list", "/proc/cmdline",       "/proc/config.gz",  "/proc/diskstats",
+        "/proc/partitions", "/proc/swaps",         "/proc/iomem",      "/proc/ioports",
+        "/proc/interrupts", "/proc/softirqs",      "/proc/slabinfo",   "/proc/vmallocinfo",
+        "/proc/locks",      "/proc/schedstat",     "/proc/timer_stats"};
+    static const char *const directories[] = {"/proc/acpi", "/proc/scsi", "/proc/fs",
+                                              "/proc/asound", "/proc/driver"};
+    for (size_t i = 0; i < sizeof files / sizeof *files; i++)
+        if (access(files[i], F_OK) == 0)
+            add_part(list, root, "--ro-bind", STAGE_EMPTY, files[i]);
+    for (size_t i = 0; i < sizeof directories / sizeof *directories; i++)
+        if (access(directories[i], F_OK) == 0)
+            add(list, "--perms", "0555", "--size", "4096", "--tmpfs", directories[i],
+                "--remount-ro", directories[i], NULL);
 }
 
-/* Copies, in the root directory's own file system: read-only with it in the end. */
-static void add_payload(argument_list *list, const bwrap_sandbox *sandbox) {
-    for (size_t i = 0; i < sandbox->payload->count; i++) {
-        const payload_file *file = &sandbox->payload->files[i];
-        char mode[8];
-        snprintf(mode, sizeof mode, "%04o", (unsigned)file->mode);
-        add(list, "--perms", mode, NULL);
-        add_descriptor(list, "--file", sandbox->data_fds[i]);
-        add(list, file->path, NULL);
-    }
+/* What keeps the sandbox's `root` harmless: it rules over the sandbox's own files, users and
+ * processes, and nothing of the kernel. The agent needs one more, to drop them. */
+static void add_capabilities(argument_list *list) {
+    static const char *const kept[] = {"CAP_CHOWN",      "CAP_DAC_OVERRIDE", "CAP_FOWNER",
+                                       "CAP_FSETID",     "CAP_KILL",         "CAP_SETGID",
+                                       "CAP_SETUID",     "CAP_SETFCAP",      "CAP_NET_BIND_SERVICE",
+                                       "CAP_SYS_CHROOT", "CAP_SETPCAP"};
+    add(list, "--cap-drop", "ALL", NULL);
+    for (size_t i = 0; i < sizeof kept / sizeof *kept; i++)
+        add(list, "--cap-add", kept[i], NULL);
 }
 
 static void add_environment(argument_list *list, const bwrap_sandbox *sandbox) {
@@ -124,26 +115,40 @@ static void add_environment(argument_list *list, const bwrap_sandbox *sandbox) {
     add(list, "--setenv", "E2B_TEMPLATE_ID", sandbox->template_id, NULL);
 }
 
+/* We are root of the sandbox's user namespace already. */
+static void add_namespaces(argument_list *list, const struct sandbox_root *root) {
+    add(list, "--unshare-ipc", "--unshare-pid", "--unshare-net", "--unshare-uts",
+        "--unshare-cgroup-try", "--hostname", "stepbox", NULL);
+    if (root->ids->kind != IDS_SINGLE)
+        add_capabilities(list);
+    else
+        /* One more, since that root is `user` here. */
+        add(list, "--unshare-user", "--disable-userns", "--uid", "1000", "--gid", "1000",
+            "--cap-drop", "ALL", NULL);
+}
+
 void bwrap_args_build(argument_list *list, const bwrap_sandbox *sandbox) {
-    /* --unshare-all alone would go on without a user namespace where there is none. */
-    add(list, "--unshare-user", "--unshare-all", "--disable-userns", NULL);
-    add(list, "--uid", "1000", "--gid", "1000", "--cap-drop", "ALL", "--hostname", "stepbox", NULL);
+    const struct sandbox_root *root = sandbox->root;
+    add_namespaces(list, root);
     add(list, "--die-with-parent", "--new-session", "--as-pid-1", NULL);
     add_descriptor(list, "--json-status-fd", sandbox->status_fd);
     add_environment(list, sandbox);
 
-    add_programs(list);
-    /* bwrap would make them for the user alone. */
-    add(list, "--perms", "0755", "--dir", "/etc", "--perms", "0755", "--dir", "/etc/ssl", NULL);
-    add_etc(list);
-    add_payload(list, sandbox);
-    add(list, "--proc", "/proc", "--dev", "/dev", NULL);
-    add_tmpfs(list, "/dev/shm", "1777", SANDBOX_SHM_SIZE);
-    add_tmpfs(list, "/home/user", "0755", (uint64_t)sandbox->disk);
-    add_tmpfs(list, "/tmp", "1777", SANDBOX_TMP_SIZE);
-    add_tmpfs(list, "/var/tmp", "1777", SANDBOX_VAR_TMP_SIZE);
-    add_tmpfs(list, "/run", "0755", SANDBOX_RUN_SIZE);
-    /* Both are tmpfs without a bound, and nothing has to be made there any more. */
-    add(list, "--remount-ro", "/dev", "--remount-ro", "/", NULL);
+    add_part(list, root, "--bind", STAGE_ROOT, "/");
+    add_programs(list, root);
+    add(list, "--proc", "/proc", NULL);
+    mask_proc(list, root);
+    add(list, "--dev", "/dev", NULL);
+    add_part(list, root, "--bind", STAGE_SHM, "/dev/shm");
+    /* It is a tmpfs without a bound, and nothing has to be made there any more. */
+    add(list, "--remount-ro", "/dev", NULL);
+    if (root->ids->kind == IDS_SINGLE) {
+        for (const char *const *path = sandbox_root_open_directories; *path; path++) {
+            char part[64];
+            snprintf(part, sizeof part, STAGE_ROOT "%s", *path);
+            add_part(list, root, "--bind", part, *path);
+        }
+        add(list, "--remount-ro", "/", NULL);
+    }
     add(list, "--chdir", "/home/user", NULL);
 }

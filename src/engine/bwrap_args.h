@@ -9,15 +9,8 @@
 
 #include <stdbool.h>
 #include <stddef.h>
-#include <stdint.h>
 
-#include "payload.h"
-
-/* Bounds of what a sandbox may write, in bytes. */
-#define SANDBOX_TMP_SIZE (512ull * 1024 * 1024)
-#define SANDBOX_VAR_TMP_SIZE (128ull * 1024 * 1024)
-#define SANDBOX_RUN_SIZE (64ull * 1024 * 1024)
-#define SANDBOX_SHM_SIZE (256ull * 1024 * 1024)
+#include "sandbox_root.h"
 
 /* NUL-terminated strings one behind the other. */
 typedef struct argument_list {
@@ -30,10 +23,8 @@ void argument_list_free(argument_list *list);
 
 typedef struct bwrap_sandbox {
     const char *id, *template_id;
-    int status_fd;                 /* bwrap writes JSON about the child there */
-    const struct payload *payload; /* what data_fds belong to */
-    int64_t disk;                  /* bytes for the files of the user */
-    const int *data_fds;           /* one for each file of the payload */
+    int status_fd;                   /* bwrap writes JSON about the child there */
+    const struct sandbox_root *root; /* as it was built */
 } bwrap_sandbox;
 
 /* Everything but the command. */

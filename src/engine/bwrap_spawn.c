@@ -14,8 +14,8 @@
 
 #include "bwrap_args.h"
 #include "control_socket.h"
-#include "host_uid.h"
 #include "remedy.h"
+#include "sandbox_root.h"
 
 /* Open files a process in the sandbox may have at first: programs loop over as many. */
 #define SOFT_OPEN_FILES 4096
@@ -23,10 +23,8 @@
 /* Every descriptor of a start, -1 when not open. The child's ends are closed in the engine after
  * the fork. */
 struct ends {
-    int control[2], status[2], errors[2];
-    int null_fd, args_fd;
-    int *data_fds;
-    size_t data_count;
+    int control[2], status[2], errors[2], go[2];
+    int null_fd;
 };
 
 static void close_one(int *fd) {
@@ -39,13 +37,8 @@ static void close_childs(struct ends *ends) {
     close_one(&ends->control[1]);
     close_one(&ends->status[1]);
     close_one(&ends->errors[1]);
+    close_one(&ends->go[0]);
     close_one(&ends->null_fd);
-    close_one(&ends->args_fd);
-    for (size_t i = 0; i < ends->data_count; i++)
-        close_one(&ends->data_fds[i]);
-    free(ends->data_fds);
-    ends->data_fds = NULL;
-    ends->data_count = 0;
 }
 
 static void close_all(struct ends *ends) {
@@ -53,6 +46,7 @@ static void close_all(struct ends *ends) {
     close_one(&ends->control[0]);
     close_one(&ends->status[0]);
     close_one(&ends->errors[0]);
+    close_one(&ends->go[1]);
 }
 
 /* A pipe whose reading end does not block. */
@@ -62,41 +56,13 @@ static int status_pipe(int ends[2]) {
     return fcntl(ends[0], F_SETFL, O_NONBLOCK);
 }
 
-static int open_ends(struct ends *ends, const struct payload *payload) {
-    *ends = (struct ends){{-1, -1}, {-1, -1}, {-1, -1}, -1, -1, NULL, 0};
-    ends->data_fds = malloc(payload->count * sizeof *ends->data_fds);
-    if (!ends->data_fds || control_socket_pair(ends->control) < 0 ||
-        status_pipe(ends->status) < 0 || status_pipe(ends->errors) < 0)
+static int open_ends(struct ends *ends) {
+    *ends = (struct ends){{-1, -1}, {-1, -1}, {-1, -1}, {-1, -1}, -1};
+    if (control_socket_pair(ends->control) < 0 || status_pipe(ends->status) < 0 ||
+        status_pipe(ends->errors) < 0 || pipe2(ends->go, O_CLOEXEC) < 0)
         return -1;
     ends->null_fd = open("/dev/null", O_RDWR | O_CLOEXEC);
-    ends->args_fd = memfd_create("stepbox-args", MFD_CLOEXEC);
-    if (ends->null_fd < 0 || ends->args_fd < 0)
-        return -1;
-    while (ends->data_count < payload->count) {
-        int fd = payload_open(&payload->files[ends->data_count]);
-        if (fd < 0)
-            return -1;
-        ends->data_fds[ends->data_count++] = fd;
-    }
-    return 0;
-}
-
-static int write_args(struct ends *ends, const bwrap_spec *spec) {
-    argument_list list = {0};
-    bwrap_args_build(&list, &(bwrap_sandbox){.id = spec->id,
-                                             .template_id = spec->template_id,
-                                             .status_fd = ends->status[1],
-                                             .payload = spec->payload,
-                                             .disk = spec->limits->disk,
-                                             .data_fds = ends->data_fds});
-    int result = -1;
-    if (list.failed)
-        errno = ENOMEM;
-    else if (write(ends->args_fd, list.bytes, list.used) == (ssize_t)list.used &&
-             lseek(ends->args_fd, 0, SEEK_SET) == 0)
-        result = 0;
-    argument_list_free(&list);
-    return result;
+    return ends->null_fd < 0 ? -1 : 0;
 }
 
 /* Finds bwrap on PATH, so that a missing one is told apart from everything else. 0, or -1 with
@@ -148,33 +114,80 @@ static void restore_signals(void) {
     sigprocmask(SIG_SETMASK, &none, NULL);
 }
 
+/* bubblewrap's arguments in a descriptor that it inherits; -1 with errno. */
+static int write_args(const struct ends *ends, const bwrap_spec *spec,
+                      const struct sandbox_root *root) {
+    argument_list list = {0};
+    bwrap_args_build(&list, &(bwrap_sandbox){.id = spec->id,
+                                             .template_id = spec->template_id,
+                                             .status_fd = ends->status[1],
+                                             .root = root});
+    int fd = memfd_create("stepbox-args", 0);
+    if (list.failed)
+        errno = ENOMEM;
+    else if (fd >= 0 && write(fd, list.bytes, list.used) == (ssize_t)list.used &&
+             lseek(fd, 0, SEEK_SET) == 0)
+        return fd;
+    return -1;
+}
+
+/* The engine has put us where we belong, or is gone. */
+static void wait_for_go(const struct ends *ends) {
+    char byte;
+    close(ends->go[1]);
+    if (read(ends->go[0], &byte, 1) != 1)
+        _exit(127);
+}
+
+/* The kernel keeps this number for each namespace; `root` of the sandbox may not raise it. */
+static void forbid_user_namespaces(void) {
+    int fd = open("/proc/sys/user/max_user_namespaces", O_WRONLY | O_CLOEXEC);
+    if (fd < 0 || write(fd, "0", 1) != 1)
+        fail_child("nested user namespaces cannot be forbidden");
+    close(fd);
+}
+
 /* The new process, up to exec. */
 static void run_child(const struct ends *ends, const bwrap_spec *spec, const char *bwrap,
                       pid_t engine) __attribute__((noreturn));
 static void run_child(const struct ends *ends, const bwrap_spec *spec, const char *bwrap,
                       pid_t engine) {
+    struct sandbox_root root = {.payload = spec->payload,
+                                .ids = &spec->ids,
+                                .size = (uint64_t)spec->limits->disk,
+                                .writable = spec->writable,
+                                .bwrap = bwrap};
     restore_signals();
     if (dup2(ends->null_fd, 0) < 0 || dup2(ends->errors[1], 1) < 0 || dup2(ends->errors[1], 2) < 0)
         _exit(127);
     setsid(); /* Ctrl-C at the engine's terminal is the engine's business */
-    limit(RLIMIT_CORE, 0, 0);
-    limit(RLIMIT_NOFILE, SOFT_OPEN_FILES, (rlim_t)spec->limits->open_files);
-    if (spec->host_uid && host_uid_become(spec->host_uid) < 0)
-        fail_child("cannot become an unprivileged user");
-    /* After the change of user, which resets it. */
     prctl(PR_SET_PDEATHSIG, SIGKILL);
     if (getppid() != engine)
         _exit(127);
+    wait_for_go(ends);
+    limit(RLIMIT_CORE, 0, 0);
+    limit(RLIMIT_NOFILE, SOFT_OPEN_FILES, (rlim_t)spec->limits->open_files);
     if (chdir("/") < 0)
         fail_child("cannot enter /");
+    sandbox_root_choose_stage(&root);
+    if (user_namespace_enter(&spec->ids, root.trees) < 0)
+        _exit(127);
+    /* The change of user has reset it. */
+    prctl(PR_SET_PDEATHSIG, SIGKILL);
+    if (getppid() != engine)
+        _exit(127);
+    if (sandbox_root_build(&root) < 0)
+        _exit(127);
+    if (spec->ids.kind != IDS_SINGLE)
+        forbid_user_namespaces();
+    int args_fd = write_args(ends, spec, &root);
+    if (args_fd < 0)
+        fail_child("the arguments of bubblewrap");
 
-    keep(ends->args_fd);
     keep(ends->status[1]);
     keep(ends->control[1]);
-    for (size_t i = 0; i < ends->data_count; i++)
-        keep(ends->data_fds[i]);
     char args_number[16], control_number[16];
-    snprintf(args_number, sizeof args_number, "%d", ends->args_fd);
+    snprintf(args_number, sizeof args_number, "%d", args_fd);
     snprintf(control_number, sizeof control_number, "%d", ends->control[1]);
     char *const argv[] = {"bwrap",       "--args",    args_number,    "--",
                           PAYLOAD_AGENT, "--control", control_number, NULL};
@@ -195,7 +208,7 @@ int bwrap_spawn(bwrap_process *process, const bwrap_spec *spec, char *message, s
     pid_t engine = getpid();
     sigset_t all, before;
     sigfillset(&all);
-    if (open_ends(&ends, spec->payload) == 0 && write_args(&ends, spec) == 0) {
+    if (open_ends(&ends) == 0) {
         /* Until the child has its own signal handling, none of the engine's handlers may run in it.
          */
         sigprocmask(SIG_BLOCK, &all, &before);
@@ -211,7 +224,7 @@ int bwrap_spawn(bwrap_process *process, const bwrap_spec *spec, char *message, s
         close_all(&ends);
         return -1;
     }
-    *process = (bwrap_process){pid, ends.control[0], ends.status[0], ends.errors[0]};
+    *process = (bwrap_process){pid, ends.control[0], ends.status[0], ends.errors[0], ends.go[1]};
     close_childs(&ends);
     return 0;
 }

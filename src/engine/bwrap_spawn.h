@@ -4,17 +4,20 @@
 #ifndef STEPBOX_BWRAP_SPAWN_H
 #define STEPBOX_BWRAP_SPAWN_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <sys/types.h>
 
-#include "sandbox_limits.h"
+#include "id_space.h"
 #include "payload.h"
+#include "sandbox_limits.h"
 
 typedef struct bwrap_process {
     pid_t pid;      /* of bwrap, our child */
     int control_fd; /* the engine's end of the control socket */
     int status_fd;  /* JSON about the child, then end of file; non-blocking */
     int stderr_fd;  /* what bwrap and the agent write to stderr; non-blocking */
+    int go_fd; /* it waits for a byte here before it does anything; closed without one, it ends */
 } bwrap_process;
 
 typedef struct bwrap_spec {
@@ -22,7 +25,8 @@ typedef struct bwrap_spec {
     const struct payload *payload;
     const struct limits *limits;
     const char *bwrap; /* absolute, or "": found on PATH */
-    uid_t host_uid;    /* become this user first; 0: stay who we are */
+    struct sandbox_ids ids;
+    bool writable; /* /usr takes changes */
 } bwrap_spec;
 
 /* Returns at once; whether the sandbox comes up shows on the descriptors. The child dies with the

@@ -35,7 +35,7 @@ static json_t *languages(const struct payload *payload) {
     static const char folder[] = "/opt/stepbox/runners/";
     json_t *names = json_object(), *list = json_array();
     for (size_t i = 0; i < payload->count; i++) {
-        const char *path = payload->files[i].path;
+        const char *path = payload->entries[i].path;
         if (strncmp(path, folder, sizeof folder - 1) != 0)
             continue;
         path += sizeof folder - 1;
@@ -61,12 +61,13 @@ void op_engine(const struct api_call *call) {
     char started[RFC3339_SIZE];
     rfc3339_format(engine->started_at, started);
     json_t *body =
-        json_pack("{s:s, s:I, s:s?, s:s, s:I, s:I, s:f, s:o, s:{s:o}}", "version", SB_VERSION,
+        json_pack("{s:s, s:I, s:s?, s:s, s:I, s:I, s:f, s:o, s:{s:o, s:o}}", "version", SB_VERSION,
                   "pid", (json_int_t)getpid(), "socket", engine->socket, "startedAt", started,
                   "sandboxes", (json_int_t)sandboxes_count(engine->sandboxes), "connections",
                   (json_int_t)gateway_count(engine->gateway), "idleTimeout",
                   engine->options->idle_timeout, "languages", languages(engine->payload), "host",
-                  "caps", caps_describe(&engine->config, engine->sandboxes));
+                  "caps", caps_describe(&engine->config, engine->sandboxes), "isolation",
+                  sandboxes_isolation_describe(engine->sandboxes));
     if (body)
         http_reply_json(call->request, 200, body);
     else

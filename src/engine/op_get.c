@@ -2,9 +2,10 @@
 #include "control_plane.h"
 
 /* Each topic adds a key of its own. */
-static json_t *describe_local(const struct sandbox *sandbox) {
+static json_t *describe_local(const struct api_call *call, const struct sandbox *sandbox) {
     json_t *local = json_object();
     json_object_set_new(local, "limits", sandbox_limits_describe(sandbox));
+    json_object_set_new(local, "isolation", sandboxes_isolation_describe(call->engine->sandboxes));
     return local;
 }
 
@@ -14,6 +15,6 @@ void op_get(const struct api_call *call) {
         return;
     json_t *detail = sandbox_record_detail(sandbox_record_of(sandbox), &call->engine->host);
     if (detail)
-        json_object_set_new(detail, "local", describe_local(sandbox));
+        json_object_set_new(detail, "local", describe_local(call, sandbox));
     http_reply_json(call->request, 200, detail);
 }

@@ -6,77 +6,83 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
-#include <sys/sendfile.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-#define MAX_FILES 256
-#define MAX_FILE_SIZE (64l * 1024 * 1024)
+#include "sandbox_etc.h"
 
-/* The sandbox's own /etc; nothing of the host's users or hosts is in it. */
-static const struct {
-    const char *path;
-    const char *text;
-} own_etc[] = {
-    {"/etc/passwd", "root:x:0:0:root:/root:/usr/sbin/nologin\n"
-                    "user:x:1000:1000:user:/home/user:/bin/bash\n"
-                    "nobody:x:65534:65534:nobody:/nonexistent:/usr/sbin/nologin\n"},
-    {"/etc/group", "root:x:0:\nuser:x:1000:\nnogroup:x:65534:\n"},
-    {"/etc/hosts", "127.0.0.1 localhost\n::1 localhost\n127.0.1.1 stepbox\n"},
-    {"/etc/hostname", "stepbox\n"},
-    {"/etc/nsswitch.conf",
-     "passwd: files\ngroup: files\nhosts: files\nservices: files\nprotocols: files\n"},
-};
+#define MAX_ENTRIES 8192
+#define MAX_BYTES ((size_t)128 * 1024 * 1024)
+#define MAX_PROGRAM ((size_t)64 * 1024 * 1024)
 
-/* Adds an empty file; returns the descriptor to fill it, or -1 with errno. */
-static int add(struct payload *payload, const char *path, int mode) {
-    if (payload->count == MAX_FILES) {
-        errno = EMFILE;
-        return -1;
+/* An entry with room for that much data, or NULL with errno. */
+static payload_entry *grow(struct payload *payload, const char *path, mode_t mode, size_t size) {
+    if (payload->count == MAX_ENTRIES || size > MAX_BYTES - payload->bytes) {
+        errno = EFBIG;
+        return NULL;
     }
-    payload_file *files = realloc(payload->files, (payload->count + 1) * sizeof *files);
-    if (!files)
-        return -1;
-    payload->files = files;
-    char *copy = strdup(path);
-    int fd = copy ? memfd_create("stepbox-payload", MFD_CLOEXEC) : -1;
-    if (fd < 0) {
+    if (payload->count == payload->room) {
+        size_t room = payload->room ? payload->room * 2 : 64;
+        payload_entry *entries = realloc(payload->entries, room * sizeof *entries);
+        if (!entries)
+            return NULL;
+        payload->entries = entries;
+        payload->room = room;
+    }
+    char *copy = strdup(path), *data = malloc(size + 1);
+    if (!copy || !data) {
         free(copy);
-        return -1;
+        free(data);
+        return NULL;
     }
-    files[payload->count++] = (payload_file){copy, mode, fd};
-    return fd;
+    data[size] = '\0';
+    payload_entry *entry = &payload->entries[payload->count++];
+    *entry = (payload_entry){.path = copy, .mode = mode, .data = data, .size = size};
+    payload->bytes += size;
+    return entry;
 }
 
-static int add_text(struct payload *payload, const char *path, const char *text) {
-    int fd = add(payload, path, 0644);
-    size_t length = strlen(text);
-    return fd >= 0 && write(fd, text, length) == (ssize_t)length ? 0 : -1;
+int payload_add(struct payload *payload, const char *path, mode_t mode, const char *data,
+                size_t size) {
+    payload_entry *entry = grow(payload, path, mode, size);
+    if (entry && size > 0)
+        memcpy(entry->data, data, size);
+    return entry ? 0 : -1;
 }
 
-static int add_copy(struct payload *payload, const char *path, int mode, int directory_fd,
-                    const char *source) {
-    int from = openat(directory_fd, source, O_RDONLY | O_CLOEXEC);
+/* Reads exactly that much. */
+static int read_all(int fd, char *data, size_t size) {
+    while (size > 0) {
+        ssize_t got = read(fd, data, size);
+        if (got < 0 && errno == EINTR)
+            continue;
+        if (got == 0)
+            errno = EIO; /* it shrank while we read it */
+        if (got <= 0)
+            return -1;
+        data += got;
+        size -= (size_t)got;
+    }
+    return 0;
+}
+
+int payload_add_file(struct payload *payload, const char *path, mode_t mode, int directory_fd,
+                     const char *source, size_t most) {
+    int fd = openat(directory_fd, source, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
     struct stat st;
     int result = -1;
-    if (from >= 0 && fstat(from, &st) == 0) {
-        if (!S_ISREG(st.st_mode) || st.st_size > MAX_FILE_SIZE)
+    if (fd < 0)
+        return -1;
+    if (fstat(fd, &st) == 0) {
+        if (!S_ISREG(st.st_mode) || (size_t)st.st_size > most) {
             errno = S_ISREG(st.st_mode) ? EFBIG : EINVAL;
-        else {
-            int to = add(payload, path, mode);
-            off_t left = st.st_size;
-            ssize_t sent = 1;
-            while (to >= 0 && left > 0 && (sent = sendfile(to, from, NULL, (size_t)left)) > 0)
-                left -= sent;
-            if (to >= 0 && left > 0 && sent == 0)
-                errno = EIO; /* it shrank while we read it */
-            result = to >= 0 && left == 0 ? 0 : -1;
+        } else {
+            payload_entry *entry = grow(payload, path, S_IFREG | mode, (size_t)st.st_size);
+            result = entry ? read_all(fd, entry->data, entry->size) : -1;
         }
     }
     int saved = errno;
-    if (from >= 0)
-        close(from);
+    close(fd);
     errno = saved;
     return result;
 }
@@ -99,8 +105,8 @@ static int add_language(struct payload *payload, int runners_fd, const char *lan
             !S_ISREG(st.st_mode))
             continue;
         char path[600];
-        snprintf(path, sizeof path, "/opt/stepbox/runners/%s/%s", language, entry->d_name);
-        result = add_copy(payload, path, 0644, fd, entry->d_name);
+        snprintf(path, sizeof path, PAYLOAD_DIRECTORY "/runners/%s/%s", language, entry->d_name);
+        result = payload_add_file(payload, path, 0644, fd, entry->d_name, MAX_PROGRAM);
     }
     int saved = errno;
     closedir(files);
@@ -126,13 +132,11 @@ static int add_runners(struct payload *payload, const char *runners) {
 int payload_load(struct payload *payload, const char *agent, const char *runners, char *message,
                  size_t room) {
     *payload = (struct payload){0};
-    for (size_t i = 0; i < sizeof own_etc / sizeof *own_etc; i++) {
-        if (add_text(payload, own_etc[i].path, own_etc[i].text) < 0) {
-            snprintf(message, room, "cannot keep files in memory: %s", strerror(errno));
-            return -1;
-        }
+    if (sandbox_etc_add(payload) < 0) {
+        snprintf(message, room, "cannot keep the files of /etc in memory: %s", strerror(errno));
+        return -1;
     }
-    if (add_copy(payload, PAYLOAD_AGENT, 0755, AT_FDCWD, agent) < 0) {
+    if (payload_add_file(payload, PAYLOAD_AGENT, 0755, AT_FDCWD, agent, MAX_PROGRAM) < 0) {
         snprintf(message, room, "cannot read the agent %s: %s", agent, strerror(errno));
         return -1;
     }
@@ -145,15 +149,9 @@ int payload_load(struct payload *payload, const char *agent, const char *runners
 
 void payload_free(struct payload *payload) {
     for (size_t i = 0; i < payload->count; i++) {
-        free(payload->files[i].path);
-        close(payload->files[i].memory_fd);
+        free(payload->entries[i].path);
+        free(payload->entries[i].data);
     }
-    free(payload->files);
+    free(payload->entries);
     *payload = (struct payload){0};
-}
-
-int payload_open(const payload_file *file) {
-    char path[64];
-    snprintf(path, sizeof path, "/proc/self/fd/%d", file->memory_fd);
-    return open(path, O_RDONLY | O_CLOEXEC);
 }

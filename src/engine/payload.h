@@ -1,5 +1,5 @@
 /*
- * payload.h - the files that every sandbox gets from the engine: agent, runners, and a small /etc.
+ * payload.h - the files that every sandbox gets from the engine: agent, runners, and its /etc.
  *
  * They are read into memory when the engine starts. So no path of the host is visible in a sandbox,
  * the permissions of the directories that they came from do not matter, and replacing the installed
@@ -9,26 +9,34 @@
 #define STEPBOX_PAYLOAD_H
 
 #include <stddef.h>
+#include <sys/types.h>
 
+#define PAYLOAD_DIRECTORY "/opt/stepbox"
 #define PAYLOAD_AGENT "/opt/stepbox/stepbox-agent"
 
-typedef struct payload_file {
-    char *path; /* in the sandbox */
-    int mode;
-    int memory_fd; /* read it through payload_open(): the offset of this one is shared */
-} payload_file;
+typedef struct payload_entry {
+    char *path;  /* in the sandbox; directories that lead there are made as needed */
+    mode_t mode; /* with the type: a regular file, a symbolic link or a directory */
+    char *data;  /* of a file; of a link, where it leads */
+    size_t size;
+} payload_entry;
 
 struct payload {
-    payload_file *files;
-    size_t count;
+    payload_entry *entries;
+    size_t count, room;
+    size_t bytes; /* of all data */
 };
 
-/* Loads the agent and the files runners/LANGUAGE/NAME. 0, or -1 with message. */
+/* Loads the agent, the files runners/LANGUAGE/NAME and the files of /etc. 0, or -1 with message. */
 int payload_load(struct payload *payload, const char *agent, const char *runners, char *message,
                  size_t room);
 void payload_free(struct payload *payload);
 
-/* A descriptor of its own to read a file from its start, CLOEXEC; -1 with errno. */
-int payload_open(const payload_file *file);
+/* Adds an entry; the data is copied. 0, or -1 with errno. */
+int payload_add(struct payload *payload, const char *path, mode_t mode, const char *data,
+                size_t size);
+/* Adds the regular file `source`, up to `most` bytes. 0, or -1 with errno. */
+int payload_add_file(struct payload *payload, const char *path, mode_t mode, int directory_fd,
+                     const char *source, size_t most);
 
 #endif

@@ -159,9 +159,9 @@ static void on_lease_ended(struct ev_loop *loop, ev_io *io, int events) {
 static int send_init(struct sandbox *sandbox, json_t *environment) {
     char now[RFC3339_SIZE];
     rfc3339_format(rfc3339_now(), now);
-    json_t *body = json_pack("{s:o, s:s, s:s, s:s}", "envVars",
+    json_t *body = json_pack("{s:o, s:s, s:s}", "envVars",
                              environment ? json_incref(environment) : json_object(), "defaultUser",
-                             "user", "defaultWorkdir", "/home/user", "timestamp", now);
+                             "user", "timestamp", now);
     if (body && sandbox->record.token[0])
         json_object_set_new(body, "accessToken", json_string(sandbox->record.token));
     char *text = body ? json_dumps(body, JSON_COMPACT) : NULL;
@@ -200,7 +200,7 @@ static int prepare(struct sandbox *sandbox, struct sandboxes *set, const sandbox
     ev_io_init(&sandbox->lease_ended, on_lease_ended, -1, EV_READ);
     sandbox->start_deadline.data = sandbox->life.data = sandbox->end_deadline.data = sandbox;
     sandbox->lease_ended.data = sandbox;
-    sandbox->host_uid = sandboxes_host_uid(set);
+    sandboxes_choose_ids(set, &sandbox->ids);
     return 0;
 }
 
@@ -209,7 +209,7 @@ struct sandbox *sandbox_create(struct sandboxes *set, const sandbox_request *req
                                size_t room) {
     *status = 503;
     struct sandbox *sandbox = NULL;
-    if (set->no_uids)
+    if (set->isolation.impossible)
         snprintf(message, room,
                  "the engine runs as root, and there is no unprivileged user to give to a sandbox: "
                  "run it as an ordinary user");

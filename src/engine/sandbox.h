@@ -47,6 +47,8 @@ struct sandbox *sandboxes_find(struct sandboxes *set, const char *id);
 /* The records of the running ones, in no particular order; free() the array. NULL with *count 0
  * when there are none, NULL with *count > 0 when out of memory. */
 const struct sandbox_record **sandboxes_records(struct sandboxes *set, size_t *count);
+/* How well the host keeps them apart; NULL when out of memory. */
+json_t *sandboxes_isolation_describe(const struct sandboxes *set);
 void sandboxes_end_all(struct sandboxes *set, const char *cause);
 
 typedef struct sandbox_request {

@@ -9,7 +9,7 @@
 
 #include <sys/types.h>
 
-#include "host_uid.h"
+#include "host_isolation.h"
 #include "init_exchange.h"
 #include "sandbox_log.h"
 
@@ -19,9 +19,8 @@ struct sandboxes {
     sandboxes_config config;
     struct sandbox *first;
     size_t count;
-    host_uid_range uids;
-    bool no_uids; /* root, and no unprivileged user to become */
-    uid_t next_uid;
+    struct host_isolation isolation;
+    uint32_t next_slice;
 };
 
 /* bubblewrap, and PID 1 of the sandbox. */
@@ -56,7 +55,7 @@ struct sandbox {
     struct sandbox *next, *previous;
     struct sandbox_record record;
     enum sandbox_state state;
-    uid_t host_uid;
+    struct sandbox_ids ids;
     struct sandbox_process process;
     struct sandbox_link link;
     struct sandbox_log log;
@@ -84,8 +83,8 @@ void sandboxes_unlink(struct sandboxes *set, struct sandbox *sandbox);
 /* Kills children of the engine that are no sandbox's bwrap: those whose bwrap was killed too early.
  */
 void sandboxes_kill_orphans(struct sandboxes *set);
-/* A host user that no other sandbox has; 0 when sandboxes run as the engine's user. */
-uid_t sandboxes_host_uid(struct sandboxes *set);
+/* Ids of the host that no other sandbox has, as long as there are any. */
+void sandboxes_choose_ids(struct sandboxes *set, struct sandbox_ids *ids);
 
 /* sandbox.c: something happened to the processes. */
 void sandbox_process_changed(struct sandbox *sandbox);

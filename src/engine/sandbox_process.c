@@ -139,7 +139,8 @@ int sandbox_process_start(struct sandbox *sandbox, char *message, size_t room) {
                        .payload = sandbox->set->config.payload,
                        .limits = &sandbox->record.limits,
                        .bwrap = sandbox->set->config.bwrap,
-                       .host_uid = sandbox->host_uid};
+                       .ids = sandbox->ids,
+                       .writable = sandbox->set->isolation.writable};
     if (bwrap_spawn(&spawned, &spec, message, room) < 0)
         return -1;
     struct sandbox_process *process = &sandbox->process;
@@ -158,6 +159,9 @@ int sandbox_process_start(struct sandbox *sandbox, char *message, size_t room) {
     ev_io_start(loop, &process->status_readable);
     ev_io_start(loop, &process->stderr_readable);
     sandbox_link_open(sandbox, spawned.control_fd);
+    if (write(spawned.go_fd, "", 1) != 1)
+        log_debug("sandbox %s ended before it began", sandbox->record.id);
+    close(spawned.go_fd);
     return 0;
 }
 

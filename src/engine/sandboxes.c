@@ -14,9 +14,9 @@ struct sandboxes *sandboxes_new(const sandboxes_config *config) {
     if (!set)
         return NULL;
     set->config = *config;
-    set->no_uids = host_uid_range_find(&set->uids) < 0;
+    host_isolation_find(&set->isolation);
     /* Another engine of root takes from the same range: begin somewhere else than it did. */
-    set->next_uid = (uid_t)(getpid() ^ time(NULL));
+    set->next_slice = (uint32_t)(getpid() ^ time(NULL));
     return set;
 }
 
@@ -83,6 +83,10 @@ const struct sandbox_record **sandboxes_records(struct sandboxes *set, size_t *c
     return records;
 }
 
+json_t *sandboxes_isolation_describe(const struct sandboxes *set) {
+    return host_isolation_describe(&set->isolation);
+}
+
 void sandboxes_end_all(struct sandboxes *set, const char *cause) {
     for (struct sandbox *sandbox = set->first, *next; sandbox; sandbox = next) {
         next = sandbox->next;
@@ -104,16 +108,17 @@ void sandboxes_kill_orphans(struct sandboxes *set) {
         log_debug("killed %d processes that had lost their bwrap", killed);
 }
 
-uid_t sandboxes_host_uid(struct sandboxes *set) {
-    if (set->uids.count == 0)
-        return 0;
-    uid_t uid;
-    bool taken = true;
-    for (uid_t tries = 0; taken && tries < set->uids.count; tries++) {
-        uid = set->uids.first + set->next_uid++ % set->uids.count;
-        taken = false;
-        for (const struct sandbox *sandbox = set->first; sandbox && !taken; sandbox = sandbox->next)
-            taken = sandbox->host_uid == uid;
-    }
-    return uid;
+static bool is_taken(const struct sandboxes *set, uint32_t uid) {
+    for (const struct sandbox *sandbox = set->first; sandbox; sandbox = sandbox->next)
+        if (sandbox->ids.uid == uid)
+            return true;
+    return false;
+}
+
+void sandboxes_choose_ids(struct sandboxes *set, struct sandbox_ids *ids) {
+    const struct id_space *space = &set->isolation.ids;
+    uint32_t tries = space->kind == IDS_SINGLE ? 1 : space->slices;
+    do
+        id_space_cut(space, set->next_slice++, ids);
+    while (--tries > 0 && is_taken(set, ids->uid));
 }

@@ -1,0 +1,230 @@
+#include "sandbox_root.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <sched.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/mount.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#ifndef MOVE_MOUNT_F_EMPTY_PATH
+#define MOVE_MOUNT_F_EMPTY_PATH 4
+#endif
+
+/* A file takes about a kilobyte of the kernel's memory, and empty ones take no other. */
+#define BYTES_PER_FILE 4096
+
+/* What a system has, and programs count on. Those before them are made first. */
+static const struct {
+    const char *path;
+    mode_t mode;
+    bool of_user;
+} directories[] = {
+    {"dev", 0755, false},
+    {"etc", 0755, false},
+    {"home", 0755, false},
+    {"home/user", 0755, true},
+    {"media", 0755, false},
+    {"mnt", 0755, false},
+    {"opt", 0755, false},
+    {"proc", 0755, false},
+    {"root", 0700, false},
+    {"run", 0755, false},
+    {"run/lock", 01777, false},
+    {"run/user", 0755, false},
+    {"run/user/1000", 0700, true},
+    {"srv", 0755, false},
+    {"sys", 0755, false},
+    {"tmp", 01777, false},
+    {"usr", 0755, false},
+    {"var", 0755, false},
+    {"var/cache", 0755, false},
+    {"var/cache/apt", 0755, false},
+    {"var/cache/apt/archives", 0755, false},
+    {"var/cache/apt/archives/partial", 0700, false},
+    {"var/cache/debconf", 0755, false},
+    {"var/lib", 0755, false},
+    {"var/lib/apt", 0755, false},
+    {"var/lib/apt/lists", 0755, false},
+    {"var/lib/apt/lists/partial", 0700, false},
+    {"var/lib/dpkg", 0755, false},
+    {"var/local", 0755, false},
+    {"var/log", 0755, false},
+    {"var/log/apt", 0755, false},
+    {"var/mail", 0755, false},
+    {"var/spool", 0755, false},
+    {"var/tmp", 01777, false},
+};
+
+const char *const sandbox_root_open_directories[] = {"/home/user", "/tmp", "/var/tmp", "/run",
+                                                     NULL};
+
+/* Part of /usr on merged systems (then a link), directories of their own on others. */
+static const char *const system_directories[] = {"bin", "sbin", "lib", "lib32", "lib64", "libx32"};
+
+static int complain(const char *what, const char *path) {
+    dprintf(STDERR_FILENO, "the sandbox's file system could not be made: %s %s: %s\n", what, path,
+            strerror(errno));
+    return -1;
+}
+
+void sandbox_root_choose_stage(struct sandbox_root *root) {
+    static const char *const candidates[] = {"/mnt", "/media", "/srv", "/tmp"};
+    struct stat st;
+    for (size_t i = 0; i < sizeof candidates / sizeof *candidates; i++) {
+        size_t length = strlen(candidates[i]);
+        snprintf(root->stage, sizeof root->stage, "%s", candidates[i]);
+        if (lstat(candidates[i], &st) == 0 && S_ISDIR(st.st_mode) &&
+            (strncmp(root->bwrap, candidates[i], length) != 0 || root->bwrap[length] != '/'))
+            return;
+    }
+}
+
+static int mount_stage(const struct sandbox_root *root) {
+    char options[128];
+    unsigned long long size = root->size;
+    snprintf(options, sizeof options, "mode=0755,size=%llu,nr_inodes=%llu", size,
+             size / BYTES_PER_FILE + 1024);
+    if (unshare(CLONE_NEWNS) < 0)
+        return complain("a new mount namespace", "");
+    if (mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL) < 0)
+        return complain("mount", "/");
+    return mount("stepbox", root->stage, "tmpfs", MS_NOSUID | MS_NODEV, options) < 0
+               ? complain("mount", root->stage)
+               : 0;
+}
+
+static int make_directory(int at, const char *path, mode_t mode, bool of_user) {
+    if (mkdirat(at, path, mode) < 0 && errno != EEXIST)
+        return complain("mkdir", path);
+    if (of_user && fchownat(at, path, SANDBOX_UID, SANDBOX_UID, AT_SYMLINK_NOFOLLOW) < 0)
+        return complain("chown", path);
+    /* The umask, and chown, may have taken bits. */
+    return fchmodat(at, path, mode, 0) < 0 ? complain("chmod", path) : 0;
+}
+
+/* Makes the directories that lead to a path. */
+static int make_parents(int at, const char *path) {
+    char parent[PATH_MAX];
+    for (const char *slash = path; (slash = strchr(slash, '/')); slash++) {
+        memcpy(parent, path, (size_t)(slash - path));
+        parent[slash - path] = '\0';
+        if (mkdirat(at, parent, 0755) < 0 && errno != EEXIST)
+            return complain("mkdir", parent);
+    }
+    return 0;
+}
+
+static int write_entry_file(int at, const payload_entry *entry, const char *path) {
+    int fd =
+        openat(at, path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, entry->mode & 07777);
+    if (fd < 0)
+        return complain("create", path);
+    size_t done = 0;
+    while (done < entry->size) {
+        ssize_t wrote = write(fd, entry->data + done, entry->size - done);
+        if (wrote <= 0)
+            break;
+        done += (size_t)wrote;
+    }
+    int result = done == entry->size ? 0 : complain("write", path);
+    close(fd);
+    return result;
+}
+
+static int put(int at, const payload_entry *entry) {
+    const char *path = entry->path + 1; /* they are absolute */
+    struct stat st;
+    if (make_parents(at, path) < 0)
+        return -1;
+    if (S_ISDIR(entry->mode))
+        return mkdirat(at, path, 0755) < 0 && errno != EEXIST ? complain("mkdir", path) : 0;
+    if (fstatat(at, path, &st, AT_SYMLINK_NOFOLLOW) == 0 && unlinkat(at, path, 0) < 0)
+        return complain("replace", path);
+    if (S_ISLNK(entry->mode))
+        return symlinkat(entry->data, at, path) < 0 ? complain("link", path) : 0;
+    return write_entry_file(at, entry, path);
+}
+
+/* /bin and its like, as the host has them; directories of their own are bubblewrap's to bind. */
+static int link_system_directories(int at) {
+    for (size_t i = 0; i < sizeof system_directories / sizeof *system_directories; i++) {
+        char path[32], target[256];
+        snprintf(path, sizeof path, "/%s", system_directories[i]);
+        ssize_t length = readlink(path, target, sizeof target - 1);
+        if (length <= 0)
+            continue;
+        target[length] = '\0';
+        if (symlinkat(target, at, system_directories[i]) < 0)
+            return complain("link", path);
+    }
+    return symlinkat("/run", at, "var/run") < 0 || symlinkat("/run/lock", at, "var/lock") < 0
+               ? complain("link", "/var/run")
+               : 0;
+}
+
+static int fill(const struct sandbox_root *root, int at) {
+    bool has_user = root->ids->kind != IDS_SINGLE; /* else everything is the user's */
+    umask(0);
+    for (size_t i = 0; i < sizeof directories / sizeof *directories; i++)
+        if (make_directory(at, directories[i].path, directories[i].mode,
+                           has_user && directories[i].of_user) < 0)
+            return -1;
+    if (link_system_directories(at) < 0)
+        return -1;
+    for (size_t i = 0; root->payload && i < root->payload->count; i++)
+        if (put(at, &root->payload->entries[i]) < 0)
+            return -1;
+    umask(022);
+    return 0;
+}
+
+/* Puts a layer that takes the changes above a directory of the host. number: names its parts. */
+static int overlay(const struct sandbox_root *root, int number) {
+    char lower[64], upper[64], work[64], target[96], options[320];
+    const char *stage = root->stage;
+    snprintf(lower, sizeof lower, "%s/lower-%d", stage, number);
+    snprintf(upper, sizeof upper, "%s/upper-%d", stage, number);
+    snprintf(work, sizeof work, "%s/work-%d", stage, number);
+    snprintf(target, sizeof target, "%s/" STAGE_ROOT "%s", stage, host_trees[number]);
+    if (mkdir(lower, 0700) < 0 || mkdir(upper, 0755) < 0 || mkdir(work, 0700) < 0)
+        return complain("mkdir", lower);
+    if (syscall(SYS_move_mount, root->trees[number], "", AT_FDCWD, lower, MOVE_MOUNT_F_EMPTY_PATH) <
+        0)
+        return complain("move_mount", lower);
+    /* userxattr: without it the layer keeps its notes where root of a user namespace may not. */
+    snprintf(options, sizeof options, "lowerdir=%s,upperdir=%s,workdir=%s,userxattr", lower, upper,
+             work);
+    return mount("stepbox", target, "overlay", MS_NODEV | MS_NOSUID, options) < 0
+               ? complain("overlay", target)
+               : 0;
+}
+
+int sandbox_root_build(struct sandbox_root *root) {
+    char path[64];
+    if (mount_stage(root) < 0)
+        return -1;
+    int stage = open(root->stage, O_PATH | O_DIRECTORY | O_CLOEXEC);
+    if (stage < 0 || make_directory(stage, STAGE_ROOT, 0755, false) < 0 ||
+        make_directory(stage, STAGE_SHM, 01777, false) < 0 ||
+        mknodat(stage, STAGE_EMPTY, S_IFREG | 0444, 0) < 0)
+        return complain("open", root->stage);
+    snprintf(path, sizeof path, "%s/" STAGE_ROOT, root->stage);
+    int at = open(path, O_PATH | O_DIRECTORY | O_CLOEXEC);
+    if (at < 0)
+        return complain("open", path);
+    int result = fill(root, at);
+    close(at);
+    close(stage);
+    for (int i = 0; i < HOST_TREES; i++) {
+        if (result == 0 && root->writable && root->trees[i] >= 0)
+            result = overlay(root, i);
+        if (root->trees[i] >= 0)
+            close(root->trees[i]);
+        root->trees[i] = -1;
+    }
+    return result;
+}

@@ -1,0 +1,43 @@
+/*
+ * sandbox_root.h - the file system of a sandbox: one tmpfs of bounded size that is its root, with
+ * the host's programs in it.
+ *
+ * For the new process, as root of its user namespace, before bubblewrap: what it cannot do is said
+ * on stderr. The tmpfs is mounted over a directory of the host, in a mount namespace of the process
+ * alone, and bubblewrap makes its parts what the sandbox sees.
+ */
+#ifndef STEPBOX_SANDBOX_ROOT_H
+#define STEPBOX_SANDBOX_ROOT_H
+
+#include <limits.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "id_space.h"
+#include "payload.h"
+#include "user_namespace.h"
+
+struct sandbox_root {
+    const struct payload *payload; /* may be NULL: nothing is put into it */
+    const struct sandbox_ids *ids;
+    uint64_t size; /* bytes, of all that the sandbox may write */
+    bool writable; /* /usr takes changes, in a layer above the host's */
+    int trees[HOST_TREES];
+    char stage[32];    /* set: the directory that it is mounted on */
+    const char *bwrap; /* a path that must not be covered */
+};
+
+/* Directories below the stage. */
+#define STAGE_ROOT "root"
+#define STAGE_SHM "shm"
+#define STAGE_EMPTY "empty" /* a file */
+
+/* Chooses root->stage. */
+void sandbox_root_choose_stage(struct sandbox_root *root);
+/* Takes the trees. 0, or -1. */
+int sandbox_root_build(struct sandbox_root *root);
+
+/* The directories that belong to `user`, where the rest is read-only; NULL at the end. */
+extern const char *const sandbox_root_open_directories[];
+
+#endif
