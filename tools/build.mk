@@ -16,6 +16,7 @@ pc = $(shell $(PKG_CONFIG) --$(1) $(2) 2>/dev/null)
 CORE_PC   := libcurl jansson nettle
 SERVER_PC := libmicrohttpd jansson
 AGENT_PC  := nettle zlib
+ENGINE_PC := libseccomp
 ARCHIVE_PC := libarchive
 EDITOR_PC  := libedit
 # libev ships no .pc file.
@@ -37,7 +38,8 @@ RUNNERS    := $(wildcard src/runners/*/*)
 
 $(CORE_OBJ):   EXTRA = $(call pc,cflags,$(CORE_PC))
 $(LUA_OBJ):    EXTRA = -Isrc/core $(LUA_CFLAGS)
-$(COMMON_OBJ) $(ENGINE_OBJ): EXTRA = -Isrc/common $(call pc,cflags,$(SERVER_PC))
+$(COMMON_OBJ): EXTRA = -Isrc/common $(call pc,cflags,$(SERVER_PC))
+$(ENGINE_OBJ): EXTRA = -Isrc/common $(call pc,cflags,$(SERVER_PC) $(ENGINE_PC))
 $(AGENT_OBJ): EXTRA = -Isrc/common $(call pc,cflags,$(SERVER_PC) $(AGENT_PC))
 $(ARCHIVE_OBJ): EXTRA = -Isrc/core $(call pc,cflags,$(ARCHIVE_PC))
 $(ARCHIVE_MODULE_OBJ): EXTRA = -Isrc/core $(LUA_CFLAGS)
@@ -93,7 +95,7 @@ examples: $(BUILD)/examples/embed ## build the example of a host program in C
 
 $(BUILD)/bin/stepboxd: $(ENGINE_OBJ) $(COMMON_OBJ)
 	@mkdir -p $(@D)
-	$(CC) $(LDFLAGS) -o $@ $^ $(SERVER_LIBS)
+	$(CC) $(LDFLAGS) -o $@ $^ $(SERVER_LIBS) $(call pc,libs,$(ENGINE_PC))
 
 $(BUILD)/bin/stepbox-agent: $(AGENT_OBJ) $(COMMON_OBJ)
 	@mkdir -p $(@D)

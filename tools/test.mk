@@ -12,7 +12,7 @@ without_main = $(filter-out %/main.o,$(1))
 
 # A room's own headers come first: some rooms have headers of the same name.
 build_unit = @mkdir -p $(@D) && $(CC) $(CPPFLAGS) $(CFLAGS) -Isrc/$(notdir $(@D)) -Isrc/core -Isrc/common \
-	$(call pc,cflags,$(CORE_PC) $(SERVER_PC) $(AGENT_PC)) $(LDFLAGS) -o $@ $(filter %.c %.o %.a,$^) \
+	$(call pc,cflags,$(CORE_PC) $(SERVER_PC) $(ENGINE_PC) $(AGENT_PC)) $(LDFLAGS) -o $@ $(filter %.c %.o %.a,$^) \
 	$(call pc,libs,cmocka) $(call pc,libs,$(CORE_PC) $(AGENT_PC)) $(SERVER_LIBS)
 
 $(CORE_TESTS): $(BUILD)/spec/core/%: spec/core/%.c $(BUILD)/lib/libstepbox.a
@@ -22,7 +22,7 @@ $(ARCHIVE_TESTS): $(BUILD)/spec/archive/%: spec/archive/%.c $(BUILD)/lib/libstep
 $(COMMON_TESTS): $(BUILD)/spec/common/%: spec/common/%.c $(COMMON_OBJ)
 	$(build_unit)
 $(ENGINE_TESTS): $(BUILD)/spec/engine/%: spec/engine/%.c $(call without_main,$(ENGINE_OBJ)) $(COMMON_OBJ)
-	$(build_unit)
+	$(build_unit) $(call pc,libs,$(ENGINE_PC))
 $(AGENT_TESTS): $(BUILD)/spec/agent/%: spec/agent/%.c $(call without_main,$(AGENT_OBJ)) $(COMMON_OBJ)
 	$(build_unit)
 

@@ -44,10 +44,10 @@ static void connections_arrive_with_port_and_flags(void **state) {
     int stream[2];
     char byte = 0;
     assert_int_equal(socketpair(AF_UNIX, SOCK_STREAM, 0, stream), 0);
-    assert_int_equal(control_socket_send(ends[0], &(control_connection){stream[1], 49999, 0}),
+    assert_int_equal(control_socket_send(ends[0], &(control_connection){stream[1], 49999, 0, 0}),
                      CONTROL_OK);
     assert_int_equal(
-        control_socket_send(ends[0], &(control_connection){stream[1], 1, CONTROL_FROM_ENGINE}),
+        control_socket_send(ends[0], &(control_connection){stream[1], 1, CONTROL_FROM_ENGINE, 0}),
         CONTROL_OK);
     close(stream[1]);
     control_connection first, second;
@@ -72,15 +72,16 @@ static void the_end_is_told(void **state) {
     close(ends[0]);
     ends[0] = -1;
     assert_int_equal(control_socket_receive(ends[1], &connection), CONTROL_CLOSED);
-    assert_int_equal(control_socket_send(ends[1], &(control_connection){0, 1, 0}), CONTROL_CLOSED);
+    assert_int_equal(control_socket_send(ends[1], &(control_connection){0, 1, 0, 0}),
+                     CONTROL_CLOSED);
 }
 
 static void a_full_socket_says_again_and_loses_nothing(void **state) {
     (void)state;
     int sent = 0;
     control_result result;
-    while ((result = control_socket_send(ends[0], &(control_connection){0, (uint16_t)sent, 0})) ==
-           CONTROL_OK)
+    while ((result = control_socket_send(
+                ends[0], &(control_connection){0, (uint16_t)sent, 0, 0})) == CONTROL_OK)
         sent++;
     assert_int_equal(result, CONTROL_AGAIN);
     assert_true(sent > 8);

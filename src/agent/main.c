@@ -9,6 +9,7 @@
 #include "control_socket.h"
 #include "envd.h"
 #include "filesystem_service.h"
+#include "filter.h"
 #include "log.h"
 #include "options.h"
 #include "port_relay.h"
@@ -43,6 +44,10 @@ struct program {
 /* Our own services, and relays to those of others in the sandbox. */
 static void take_connection(struct program *program, const control_connection *connection) {
     static const char accepted = CONTROL_ACCEPTED;
+    if (connection->word) { /* none that the engine has for us */
+        close(connection->fd);
+        return;
+    }
     bool from_engine = connection->flags & CONTROL_FROM_ENGINE;
     bool announce = connection->flags & CONTROL_ANNOUNCE;
     http_server *server = connection->port == AGENT_PORT_ENVD   ? program->envd
@@ -199,6 +204,10 @@ int main(int argc, char **argv) {
     if (read)
         return read < 0 ? 2 : 0;
     log_open("stepbox-agent", options.log);
+    if (options.filter >= 0 && filter_install(options.filter, options.control)) {
+        log_error("cannot install the filter of system calls: %s", strerror(errno));
+        return 1;
+    }
     if (options.control >= 0 && privileges_take()) {
         log_error("cannot become the user of the sandbox: %s", strerror(errno));
         return 1;

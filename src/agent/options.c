@@ -15,6 +15,7 @@ static const char usage[] =
     "Runs code and programs for clients of the E2B protocol.\n"
     "\n"
     "  --control FD      take connections from the engine, on this socket; leave when it closes\n"
+    "  --filter FD       run under this filter of system calls; only with --control\n"
     "  --listen A,A      listen for envd clients on the first, for code interpreter clients on "
     "the\n"
     "                    second address ([ADDRESS]:PORT for IPv6)\n"
@@ -71,6 +72,8 @@ static int take(int option, struct options *options) {
     switch (option) {
     case 'c':
         return (options->control = number(optarg, INT_MAX)) < 0 ? -1 : 0;
+    case 'f':
+        return (options->filter = number(optarg, INT_MAX)) < 0 ? -1 : 0;
     case 'l':
         return read_listen(optarg, options);
     case 'r':
@@ -87,15 +90,14 @@ static int take(int option, struct options *options) {
 }
 
 int options_read(int argc, char **argv, struct options *options) {
-    static const struct option known[] = {{"control", required_argument, NULL, 'c'},
-                                          {"listen", required_argument, NULL, 'l'},
-                                          {"runners", required_argument, NULL, 'r'},
-                                          {"home", required_argument, NULL, 'h'},
-                                          {"log-level", required_argument, NULL, 'g'},
-                                          {"help", no_argument, NULL, '?' + 256},
-                                          {0}};
+    static const struct option known[] = {
+        {"control", required_argument, NULL, 'c'}, {"filter", required_argument, NULL, 'f'},
+        {"listen", required_argument, NULL, 'l'},  {"runners", required_argument, NULL, 'r'},
+        {"home", required_argument, NULL, 'h'},    {"log-level", required_argument, NULL, 'g'},
+        {"help", no_argument, NULL, '?' + 256},    {0}};
     int option, index = 0;
     *options = (struct options){.control = -1,
+                                .filter = -1,
                                 .runners = "/opt/stepbox/runners",
                                 .home = "/home/user",
                                 .log = LOG_LEVEL_WARN};
@@ -111,7 +113,8 @@ int options_read(int argc, char **argv, struct options *options) {
             return -1;
         }
     }
-    if (optind < argc || (options->control >= 0) == (options->envd.length > 0)) {
+    if (optind < argc || (options->control >= 0) == (options->envd.length > 0) ||
+        (options->filter >= 0 && options->control < 0)) {
         fputs(usage, stderr);
         return -1;
     }

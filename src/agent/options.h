@@ -16,6 +16,7 @@ struct address {
 
 struct options {
     int control; /* -1: standalone, at the addresses below */
+    int filter;  /* -1: none */
     struct address envd, code;
     const char *runners, *home;
     log_level log;

@@ -50,7 +50,8 @@ static control_result failure(void) {
 }
 
 control_result control_socket_send(int control_fd, const control_connection *connection) {
-    struct datagram datagram = {TYPE_CONNECTION, connection->flags, connection->port};
+    struct datagram datagram = {connection->word ? connection->word : TYPE_CONNECTION,
+                                connection->flags, connection->port};
     struct iovec part = {&datagram, sizeof datagram};
     union {
         struct cmsghdr align;
@@ -116,8 +117,10 @@ control_result control_socket_receive(int control_fd, control_connection *connec
     if (got == 0 && count == 0)
         return CONTROL_CLOSED;
     bool whole = !(message.msg_flags & (MSG_TRUNC | MSG_CTRUNC));
-    if (got == sizeof datagram && whole && count == 1 && datagram.type == TYPE_CONNECTION) {
-        *connection = (control_connection){fds[0], datagram.port, datagram.flags};
+    bool ours = datagram.type == TYPE_CONNECTION || datagram.type == CONTROL_LISTENER;
+    if (got == sizeof datagram && whole && count == 1 && ours) {
+        uint8_t word = datagram.type == TYPE_CONNECTION ? 0 : datagram.type;
+        *connection = (control_connection){fds[0], datagram.port, datagram.flags, word};
         return CONTROL_OK;
     }
     for (size_t i = 0; i < count; i++)

@@ -1,9 +1,11 @@
 /*
- * control_socket.h - how the engine hands connections to the agent of a sandbox.
+ * control_socket.h - how the engine hands connections to the agent of a sandbox, and what the agent
+ * hands back.
  *
  * One AF_UNIX SOCK_SEQPACKET pair per sandbox; the agent inherits its end as `--control N`. The
- * engine sends one datagram, with exactly one descriptor, for each new connection. End of file
- * means that the engine has gone.
+ * engine sends one datagram, with exactly one descriptor, for each new connection. The agent sends
+ * one, with the listener of its filter of system calls, before it does anything else. End of file
+ * means that the other side has gone.
  */
 #ifndef STEPBOX_CONTROL_SOCKET_H
 #define STEPBOX_CONTROL_SOCKET_H
@@ -19,10 +21,14 @@
 
 #define CONTROL_ACCEPTED 0x06 /* ASCII's ACK */
 
+/* word: the descriptor is what seccomp(2) gave for the filter that the agent has installed */
+#define CONTROL_LISTENER 'L'
+
 typedef struct control_connection {
     int fd;        /* a connected stream socket, CLOEXEC */
     uint16_t port; /* the sandbox port that the client asked for, host order */
     uint8_t flags; /* CONTROL_FROM_ENGINE, CONTROL_ANNOUNCE */
+    uint8_t word;  /* 0: a connection; or CONTROL_LISTENER, and only fd counts */
 } control_connection;
 
 typedef enum control_result {

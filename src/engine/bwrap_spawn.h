@@ -25,6 +25,7 @@ typedef struct bwrap_spec {
     const struct payload *payload;
     const struct limits *limits;
     const char *bwrap; /* absolute, or "": found on PATH */
+    int filter_fd;     /* for the agent: syscall_filter_fd() */
     struct sandbox_ids ids;
     bool writable; /* /usr takes changes */
 } bwrap_spec;

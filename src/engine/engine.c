@@ -161,6 +161,9 @@ static int set_up(struct running *running, const struct options *options, char *
         return -1;
     if (payload_load(&running->payload, options->agent, options->runners, message, room) < 0)
         return -1;
+    engine->filter = syscall_filter_new(message, room);
+    if (!engine->filter)
+        return -1;
     snprintf(message, room, "out of memory or descriptors");
     if (!engine->loop)
         return -1;
@@ -173,6 +176,7 @@ static int set_up(struct running *running, const struct options *options, char *
     engine->socket = running->claim ? running->claim->path : NULL;
     engine->sandboxes = sandboxes_new(&(sandboxes_config){.loop = engine->loop,
                                                           .payload = &running->payload,
+                                                          .filter = engine->filter,
                                                           .bwrap = options->bwrap,
                                                           .on_change = on_change,
                                                           .user = running});
@@ -210,6 +214,7 @@ static void tear_down(struct running *running) {
         http_server_free(running->server);
     if (engine->sandboxes && sandboxes_count(engine->sandboxes) == 0)
         sandboxes_free(engine->sandboxes);
+    syscall_filter_free(engine->filter);
     payload_free(&running->payload);
     engine_config_free(&engine->config);
     if (engine->loop)

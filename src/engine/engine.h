@@ -20,6 +20,7 @@ struct engine {
     const struct options *options;
     struct host_facts host;
     struct engine_config config;
+    struct syscall_filter *filter;
     struct sandboxes *sandboxes;
     struct gateway *gateway;
     const struct payload *payload;

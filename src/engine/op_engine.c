@@ -61,13 +61,14 @@ void op_engine(const struct api_call *call) {
     char started[RFC3339_SIZE];
     rfc3339_format(engine->started_at, started);
     json_t *body =
-        json_pack("{s:s, s:I, s:s?, s:s, s:I, s:I, s:f, s:o, s:{s:o, s:o}}", "version", SB_VERSION,
-                  "pid", (json_int_t)getpid(), "socket", engine->socket, "startedAt", started,
-                  "sandboxes", (json_int_t)sandboxes_count(engine->sandboxes), "connections",
-                  (json_int_t)gateway_count(engine->gateway), "idleTimeout",
+        json_pack("{s:s, s:I, s:s?, s:s, s:I, s:I, s:f, s:o, s:{s:o, s:o, s:o}}", "version",
+                  SB_VERSION, "pid", (json_int_t)getpid(), "socket", engine->socket, "startedAt",
+                  started, "sandboxes", (json_int_t)sandboxes_count(engine->sandboxes),
+                  "connections", (json_int_t)gateway_count(engine->gateway), "idleTimeout",
                   engine->options->idle_timeout, "languages", languages(engine->payload), "host",
                   "caps", caps_describe(&engine->config, engine->sandboxes), "isolation",
-                  sandboxes_isolation_describe(engine->sandboxes));
+                  sandboxes_isolation_describe(engine->sandboxes), "seccomp",
+                  syscall_filter_describe(engine->filter));
     if (body)
         http_reply_json(call->request, 200, body);
     else

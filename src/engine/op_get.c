@@ -6,6 +6,7 @@ static json_t *describe_local(const struct api_call *call, const struct sandbox 
     json_t *local = json_object();
     json_object_set_new(local, "limits", sandbox_limits_describe(sandbox));
     json_object_set_new(local, "isolation", sandboxes_isolation_describe(call->engine->sandboxes));
+    json_object_set_new(local, "refusedCalls", sandbox_refused_describe(sandbox));
     return local;
 }
 

@@ -51,6 +51,7 @@ static void release(struct sandbox *sandbox) {
     sandboxes_unlink(sandbox->set, sandbox);
     json_decref(sandbox->record.metadata);
     sandbox_log_free(&sandbox->log);
+    refused_calls_free(sandbox->refused);
     free(sandbox->waiters);
     free(sandbox);
 }
@@ -188,6 +189,9 @@ static int prepare(struct sandbox *sandbox, struct sandboxes *set, const sandbox
     if (random_sandbox_id(record->id) < 0 ||
         (request->secure && random_access_token(record->token) < 0))
         return -1;
+    sandbox->refused = refused_calls_new(set->refused);
+    if (!sandbox->refused)
+        return -1;
     snprintf(record->template_id, sizeof record->template_id, "%s", request->template_id);
     record->alias = request->alias;
     record->metadata = json_incref(request->metadata);
@@ -234,6 +238,7 @@ struct sandbox *sandbox_create(struct sandboxes *set, const sandbox_request *req
     if (sandbox) {
         json_decref(sandbox->record.metadata);
         sandbox_log_free(&sandbox->log);
+        refused_calls_free(sandbox->refused);
     }
     free(sandbox);
     return NULL;
@@ -241,6 +246,10 @@ struct sandbox *sandbox_create(struct sandboxes *set, const sandbox_request *req
 
 const struct sandbox_record *sandbox_record_of(const struct sandbox *sandbox) {
     return &sandbox->record;
+}
+
+json_t *sandbox_refused_describe(const struct sandbox *sandbox) {
+    return refused_calls_describe(sandbox->refused);
 }
 
 const struct sandbox_log *sandbox_log_of(const struct sandbox *sandbox) {

@@ -17,6 +17,7 @@
 #include "sandbox_limits.h"
 #include "payload.h"
 #include "sandbox_record.h"
+#include "syscall_filter.h"
 
 struct sandbox;
 struct sandbox_log;
@@ -25,6 +26,7 @@ struct sandboxes;
 typedef struct sandboxes_config {
     struct ev_loop *loop; /* the default loop: only that one sees children end */
     const struct payload *payload;
+    struct syscall_filter *filter;
     const char *bwrap;             /* absolute, or "" */
     void (*on_change)(void *user); /* a sandbox came or went */
     void *user;
@@ -84,6 +86,8 @@ const struct sandbox_record *sandbox_record_of(const struct sandbox *sandbox);
 /* sandbox_cgroup.c: its limits, and by what they hold. A new reference. */
 json_t *sandbox_limits_describe(const struct sandbox *sandbox);
 const struct sandbox_log *sandbox_log_of(const struct sandbox *sandbox);
+/* How often it has tried which system call that it may not make; see refused_calls.h. */
+json_t *sandbox_refused_describe(const struct sandbox *sandbox);
 
 /* Moves its end to `seconds` from now. */
 void sandbox_set_timeout(struct sandbox *sandbox, int seconds);

@@ -1,6 +1,7 @@
 /*
  * sandbox_internal.h - what the parts of a sandbox share: sandboxes.c (the set), sandbox.c (its
- * states), sandbox_process.c (bubblewrap and PID 1), sandbox_link.c (connections to the agent).
+ * states), sandbox_process.c (bubblewrap and PID 1), sandbox_link.c (connections to the agent),
+ * sandbox_words.c (what the agent says).
  */
 #ifndef STEPBOX_SANDBOX_INTERNAL_H
 #define STEPBOX_SANDBOX_INTERNAL_H
@@ -11,6 +12,7 @@
 
 #include "host_isolation.h"
 #include "init_exchange.h"
+#include "refused_calls.h"
 #include "sandbox_log.h"
 
 enum sandbox_state { SANDBOX_STARTING, SANDBOX_RUNNING, SANDBOX_ENDING };
@@ -21,6 +23,7 @@ struct sandboxes {
     size_t count;
     struct host_isolation isolation;
     uint32_t next_slice;
+    struct refused_set *refused;
 };
 
 /* bubblewrap, and PID 1 of the sandbox. */
@@ -45,6 +48,14 @@ struct sandbox_link {
     ev_timer retry;
 };
 
+/* What the agent sends on the control socket: hostile. */
+struct sandbox_words {
+    ev_io readable;
+    ev_timer pause; /* active: nothing is read for a while */
+    int left;       /* to be read before the next pause */
+    bool has_listener;
+};
+
 struct ended_waiter {
     sandbox_ended *ended;
     void *user;
@@ -58,6 +69,8 @@ struct sandbox {
     struct sandbox_ids ids;
     struct sandbox_process process;
     struct sandbox_link link;
+    struct sandbox_words words;
+    struct refused_calls *refused;
     struct sandbox_log log;
 
     struct init_exchange *init; /* while starting */
@@ -100,5 +113,9 @@ void sandbox_link_open(struct sandbox *sandbox, int control_fd);
 /* Like sandbox_connect(), with flags; in any state. */
 int sandbox_link_send(struct sandbox *sandbox, int fd, uint16_t port, uint8_t flags);
 void sandbox_link_close(struct sandbox *sandbox);
+
+/* sandbox_words.c: as long as the link is open. */
+void sandbox_words_open(struct sandbox *sandbox);
+void sandbox_words_close(struct sandbox *sandbox);
 
 #endif

@@ -51,6 +51,7 @@ void sandbox_link_open(struct sandbox *sandbox, int control_fd) {
     sandbox->link = (struct sandbox_link){.control_fd = control_fd};
     ev_timer_init(&sandbox->link.retry, on_retry, RETRY_AFTER, 0.0);
     sandbox->link.retry.data = sandbox;
+    sandbox_words_open(sandbox);
 }
 
 static int enqueue(struct sandbox *sandbox, const control_connection *connection) {
@@ -72,7 +73,7 @@ static int enqueue(struct sandbox *sandbox, const control_connection *connection
 }
 
 int sandbox_link_send(struct sandbox *sandbox, int fd, uint16_t port, uint8_t flags) {
-    control_connection connection = {fd, port, flags};
+    control_connection connection = {fd, port, flags, 0};
     control_result result = sandbox->link.first ? CONTROL_AGAIN : CONTROL_CLOSED;
     if (!sandbox->link.first && sandbox->link.control_fd >= 0)
         result = control_socket_send(sandbox->link.control_fd, &connection);
@@ -84,6 +85,7 @@ int sandbox_link_send(struct sandbox *sandbox, int fd, uint16_t port, uint8_t fl
 
 void sandbox_link_close(struct sandbox *sandbox) {
     struct sandbox_link *link = &sandbox->link;
+    sandbox_words_close(sandbox);
     ev_timer_stop(sandbox_loop(sandbox), &link->retry);
     while (link->first) {
         struct waiting_connection *waiting = link->first;

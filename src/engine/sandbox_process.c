@@ -139,6 +139,7 @@ int sandbox_process_start(struct sandbox *sandbox, char *message, size_t room) {
                        .payload = sandbox->set->config.payload,
                        .limits = &sandbox->record.limits,
                        .bwrap = sandbox->set->config.bwrap,
+                       .filter_fd = syscall_filter_fd(sandbox->set->config.filter),
                        .ids = sandbox->ids,
                        .writable = sandbox->set->isolation.writable};
     if (bwrap_spawn(&spawned, &spec, message, room) < 0)

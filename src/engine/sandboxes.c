@@ -14,6 +14,11 @@ struct sandboxes *sandboxes_new(const sandboxes_config *config) {
     if (!set)
         return NULL;
     set->config = *config;
+    set->refused = refused_set_new(config->loop, config->filter);
+    if (!set->refused) {
+        free(set);
+        return NULL;
+    }
     host_isolation_find(&set->isolation);
     /* Another engine of root takes from the same range: begin somewhere else than it did. */
     set->next_slice = (uint32_t)(getpid() ^ time(NULL));
@@ -21,6 +26,7 @@ struct sandboxes *sandboxes_new(const sandboxes_config *config) {
 }
 
 void sandboxes_free(struct sandboxes *set) {
+    refused_set_free(set->refused);
     free(set);
 }
 
@@ -84,7 +90,10 @@ const struct sandbox_record **sandboxes_records(struct sandboxes *set, size_t *c
 }
 
 json_t *sandboxes_isolation_describe(const struct sandboxes *set) {
-    return host_isolation_describe(&set->isolation);
+    json_t *object = host_isolation_describe(&set->isolation);
+    json_object_set_new(object, "refusedCallsCounted",
+                        json_boolean(syscall_filter_is_counted(set->config.filter)));
+    return object;
 }
 
 void sandboxes_end_all(struct sandboxes *set, const char *cause) {
