@@ -41,11 +41,22 @@ static int get_permitted(uint64_t *allowed) {
     return 0;
 }
 
+/* Nothing else can come back with a program. Needs CAP_SETPCAP. */
+static int bound_to(uint64_t kept) {
+    for (int capability = 0; capability < 64; capability++) {
+        if (kept & BIT(capability))
+            continue;
+        if (prctl(PR_CAPBSET_DROP, capability, 0, 0, 0) < 0)
+            return errno == EINVAL ? 0 : -1; /* behind the kernel's last */
+    }
+    return 0;
+}
+
 int privileges_take(void) {
     gid_t groups[] = {USER_ID};
     if (getuid() != 0)
         return 0;
-    if (get_permitted(&permitted) < 0 ||
+    if (get_permitted(&permitted) < 0 || bound_to(permitted) < 0 ||
         prctl(PR_CAP_AMBIENT, PR_CAP_AMBIENT_CLEAR_ALL, 0, 0, 0) < 0 || setgroups(1, groups) < 0 ||
         setresgid(0, USER_ID, 0) < 0 || setresuid(0, USER_ID, 0) < 0 ||
         set_capabilities(BIT(CAP_KILL) & permitted, permitted) < 0)
@@ -70,16 +81,6 @@ void privileges_act_as(agent_user user) {
 
 agent_user privileges_acting(void) {
     return acting;
-}
-
-static int bound_to(uint64_t kept) {
-    for (int capability = 0; capability < 64; capability++) {
-        if (kept & BIT(capability))
-            continue;
-        if (prctl(PR_CAPBSET_DROP, capability, 0, 0, 0) < 0)
-            return errno == EINVAL ? 0 : -1; /* behind the kernel's last */
-    }
-    return 0;
 }
 
 int privileges_become(agent_user user) {

@@ -25,6 +25,10 @@ static const struct {
 } directories[] = {
     {"dev", 0755, false},
     {"etc", 0755, false},
+    {"etc/apt", 0755, false},
+    {"etc/apt/preferences.d", 0755, false},
+    {"etc/dpkg", 0755, false},
+    {"etc/dpkg/dpkg.cfg.d", 0755, false},
     {"home", 0755, false},
     {"home/user", 0755, true},
     {"media", 0755, false},
@@ -203,6 +207,18 @@ static int overlay(const struct sandbox_root *root, int number) {
                : 0;
 }
 
+/* The package database names groups of the host as owners of files, and dpkg does nothing as long
+ * as there is one that it does not know. */
+static int forget_owners(const struct sandbox_root *root) {
+    char path[96];
+    snprintf(path, sizeof path, "%s/" STAGE_ROOT "/var/lib/dpkg/statoverride", root->stage);
+    int fd = open(path, O_WRONLY | O_TRUNC | O_CLOEXEC);
+    if (fd < 0)
+        return errno == ENOENT ? 0 : complain("open", path);
+    close(fd);
+    return 0;
+}
+
 int sandbox_root_build(struct sandbox_root *root) {
     char path[64];
     if (mount_stage(root) < 0)
@@ -226,5 +242,5 @@ int sandbox_root_build(struct sandbox_root *root) {
             close(root->trees[i]);
         root->trees[i] = -1;
     }
-    return result;
+    return result == 0 && root->writable ? forget_owners(root) : result;
 }
