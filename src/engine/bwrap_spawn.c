@@ -155,7 +155,8 @@ static void run_child(const struct ends *ends, const bwrap_spec *spec, const cha
     struct sandbox_root root = {.payload = spec->payload,
                                 .ids = &spec->ids,
                                 .size = (uint64_t)spec->limits->disk,
-                                .writable = spec->writable,
+                                .tree = spec->isolation->tree,
+                                .local = &spec->isolation->local,
                                 .bwrap = bwrap};
     restore_signals();
     if (dup2(ends->null_fd, 0) < 0 || dup2(ends->errors[1], 1) < 0 || dup2(ends->errors[1], 2) < 0)

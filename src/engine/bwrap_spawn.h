@@ -9,7 +9,7 @@
 #include <sys/types.h>
 
 #include "cgroups.h"
-#include "id_space.h"
+#include "host_isolation.h"
 #include "payload.h"
 #include "sandbox_limits.h"
 
@@ -29,7 +29,7 @@ typedef struct bwrap_spec {
     int join[CGROUP_JOIN_MAX], join_count; /* cgroup_open_join(); not taken */
     int filter_fd;                         /* for the agent: syscall_filter_fd() */
     struct sandbox_ids ids;
-    bool writable; /* /usr takes changes */
+    const struct host_isolation *isolation;
 } bwrap_spec;
 
 /* Returns at once; whether the sandbox comes up shows on the descriptors. The child dies with the

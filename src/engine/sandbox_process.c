@@ -142,7 +142,7 @@ int sandbox_process_start(struct sandbox *sandbox, char *message, size_t room) {
                        .bwrap = sandbox->set->config.bwrap,
                        .filter_fd = syscall_filter_fd(sandbox->set->config.filter),
                        .ids = sandbox->ids,
-                       .writable = sandbox->set->isolation.writable};
+                       .isolation = &sandbox->set->isolation};
     spec.join_count = sandbox_cgroup_open(sandbox, spec.join);
     if (spec.join_count < 0) {
         snprintf(message, room, "the sandbox's control group cannot be made: %s", strerror(errno));

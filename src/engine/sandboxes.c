@@ -26,6 +26,7 @@ struct sandboxes *sandboxes_new(const sandboxes_config *config) {
 }
 
 void sandboxes_free(struct sandboxes *set) {
+    host_isolation_free(&set->isolation);
     refused_set_free(set->refused);
     free(set);
 }
