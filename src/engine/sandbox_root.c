@@ -122,35 +122,38 @@ static int make_parents(int at, const char *path) {
     return 0;
 }
 
+/* Writes a new file, or says with errno why it could not be made. */
 static int write_entry_file(int at, const payload_entry *entry, const char *path) {
     int fd =
         openat(at, path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, entry->mode & 07777);
     if (fd < 0)
-        return complain("create", path);
+        return -1;
     size_t done = 0;
-    while (done < entry->size) {
-        ssize_t wrote = write(fd, entry->data + done, entry->size - done);
-        if (wrote <= 0)
-            break;
+    ssize_t wrote = 1;
+    while (done < entry->size && (wrote = write(fd, entry->data + done, entry->size - done)) > 0)
         done += (size_t)wrote;
-    }
-    int result = done == entry->size ? 0 : complain("write", path);
+    int saved = errno;
     close(fd);
-    return result;
+    errno = saved;
+    return done == entry->size ? 0 : -1;
 }
 
+static int put_once(int at, const payload_entry *entry, const char *path) {
+    if (S_ISDIR(entry->mode))
+        return mkdirat(at, path, 0755) < 0 && errno != EEXIST ? -1 : 0;
+    return S_ISLNK(entry->mode) ? symlinkat(entry->data, at, path)
+                                : write_entry_file(at, entry, path);
+}
+
+/* There are hundreds of them: what most need not is done only when it turns out to be missing. */
 static int put(int at, const payload_entry *entry) {
     const char *path = entry->path + 1; /* they are absolute */
-    struct stat st;
-    if (make_parents(at, path) < 0)
-        return -1;
-    if (S_ISDIR(entry->mode))
-        return mkdirat(at, path, 0755) < 0 && errno != EEXIST ? complain("mkdir", path) : 0;
-    if (fstatat(at, path, &st, AT_SYMLINK_NOFOLLOW) == 0 && unlinkat(at, path, 0) < 0)
-        return complain("replace", path);
-    if (S_ISLNK(entry->mode))
-        return symlinkat(entry->data, at, path) < 0 ? complain("link", path) : 0;
-    return write_entry_file(at, entry, path);
+    int result = put_once(at, entry, path);
+    if (result < 0 && errno == ENOENT && make_parents(at, path) == 0)
+        result = put_once(at, entry, path);
+    if (result < 0 && errno == EEXIST && unlinkat(at, path, 0) == 0)
+        result = put_once(at, entry, path); /* the sandbox's own comes behind the host's */
+    return result < 0 ? complain("put", path) : 0;
 }
 
 /* /bin and its like, as the host has them; directories of their own are bubblewrap's to bind. */
