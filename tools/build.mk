@@ -33,6 +33,7 @@ EDITOR_OBJ := $(BUILD)/obj/console/editor.o
 CONSOLE_OBJ := $(filter-out $(EDITOR_OBJ),$(call obj_of,console))
 COMMON_OBJ := $(call obj_of,common)
 ENGINE_OBJ := $(call obj_of,engine)
+ZYGOTE_OBJ := $(call obj_of,zygote)
 AGENT_OBJ  := $(call obj_of,agent)
 RUNNERS    := $(wildcard src/runners/*/*)
 
@@ -92,6 +93,20 @@ $(BUILD)/examples/embed: examples/embed.c $(BUILD)/lib/libstepbox-lua.a
 
 .PHONY: examples
 examples: $(BUILD)/examples/embed ## build the example of a host program in C
+
+# Loaded by a Python that was built without sanitizers, whatever the engine is built with.
+ZYGOTE_CFLAGS = $(filter-out -fsanitize% -fno-sanitize%,$(CFLAGS))
+$(BUILD)/obj/zygote/%.o: src/zygote/%.c
+	@mkdir -p $(@D)
+	$(CC) $(CPPFLAGS) $(ZYGOTE_CFLAGS) -Isrc/common -c -o $@ $<
+
+$(BUILD)/lib/zygote.so: $(ZYGOTE_OBJ)
+	@mkdir -p $(@D)
+	$(CC) -shared $(filter-out -fsanitize%,$(LDFLAGS)) -Wl,--strip-debug -o $@ $^
+
+# It is built into the engine, which gives it to the processes that need it.
+$(BUILD)/obj/engine/zygote_image.o: $(BUILD)/lib/zygote.so
+$(BUILD)/obj/engine/zygote_image.o: EXTRA += -DZYGOTE_LIBRARY='"\"$(BUILD)/lib/zygote.so\""'
 
 $(BUILD)/bin/stepboxd: $(ENGINE_OBJ) $(COMMON_OBJ)
 	@mkdir -p $(@D)

@@ -26,8 +26,9 @@ struct agent {
     json_t *envs;           /* the variables of every program started, an object of strings */
     char *access_token;     /* NULL: none is asked for */
     char *workdir;          /* where commands start; NULL: home */
-    struct process_table *processes; /* of the process service */
-    struct watcher *watchers;        /* of the filesystem service */
+    struct runner_source *runner_source; /* NULL without an engine */
+    struct process_table *processes;     /* of the process service */
+    struct watcher *watchers;            /* of the filesystem service */
 };
 
 /* What every answer needs: a connection that the gateway shares must not outlive its request. */

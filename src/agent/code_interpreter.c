@@ -33,6 +33,7 @@ code_interpreter *code_interpreter_new(struct agent *agent) {
                                                       .runners = agent->runners,
                                                       .home = agent->home,
                                                       .envs = &agent->envs,
+                                                      .source = agent->runner_source,
                                                       .interrupt_grace = agent->interrupt_grace};
     return interpreter;
 }

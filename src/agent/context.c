@@ -266,7 +266,8 @@ static bool start_runner(struct context *context) {
                                                      .runners = settings->runners,
                                                      .cwd = context->cwd,
                                                      .home = settings->home,
-                                                     .envs = *settings->envs},
+                                                     .envs = *settings->envs,
+                                                     .source = settings->source},
                                    &events, context);
     if (!context->runner) {
         log_error("cannot start a runner: %s", strerror(errno));

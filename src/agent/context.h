@@ -14,10 +14,11 @@ struct context;
 /* What all contexts of an agent share; it must outlive them. */
 struct context_settings {
     struct ev_loop *loop;
-    const char *runners;    /* the directory */
-    const char *home;       /* where contexts start when nothing else is said */
-    json_t *const *envs;    /* the variables every runner gets, as they are when it starts */
-    double interrupt_grace; /* seconds code may ignore an interrupt while others wait */
+    const char *runners;          /* the directory */
+    const char *home;             /* where contexts start when nothing else is said */
+    json_t *const *envs;          /* the variables every runner gets, as they are when it starts */
+    struct runner_source *source; /* NULL without an engine */
+    double interrupt_grace;       /* seconds code may ignore an interrupt while others wait */
 };
 
 /* Its runner is started at once. NULL when out of memory. */

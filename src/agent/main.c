@@ -15,6 +15,7 @@
 #include "port_relay.h"
 #include "privileges.h"
 #include "process_table.h"
+#include "runner_source.h"
 #include "spawn.h"
 
 #include <errno.h>
@@ -66,10 +67,14 @@ static void take_connection(struct program *program, const control_connection *c
 static void on_control(struct ev_loop *loop, struct ev_io *io, int events) {
     (void)events;
     struct program *program = io->data;
+    control_message message;
     control_connection connection;
     control_result result;
-    while ((result = control_socket_receive(io->fd, &connection)) == CONTROL_OK) {
-        take_connection(program, &connection);
+    while ((result = control_message_receive(io->fd, &message)) == CONTROL_OK) {
+        if (control_socket_connection(&message, &connection))
+            take_connection(program, &connection);
+        else if (!runner_source_take(program->agent.runner_source, &message))
+            control_message_close(&message);
     }
     if (result == CONTROL_CLOSED) {
         ev_break(loop, EVBREAK_ALL);
@@ -172,6 +177,8 @@ static int start(struct program *program, const struct options *options) {
     agent->standalone = options->control < 0;
     agent->envs = json_object();
     agent->processes = process_table_new(agent);
+    if (!agent->standalone)
+        agent->runner_source = runner_source_new(options->control);
     program->interpreter = agent->loop ? code_interpreter_new(agent) : NULL;
     if (!agent->envs || !agent->processes || !program->interpreter)
         return -1;
@@ -232,6 +239,7 @@ int main(int argc, char **argv) {
     http_server_free(program.envd);
     http_server_free(program.code);
     port_relays_free(program.relays);
+    runner_source_free(program.agent.runner_source);
     json_decref(program.agent.envs);
     free(program.agent.access_token);
     free(program.agent.workdir);

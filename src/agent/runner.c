@@ -1,11 +1,11 @@
-/* runner.c - a runner as a process that was forked and execed. */
+/* runner.c - what goes to and comes from a runner. */
 #include "runner.h"
 
-#include "environment.h"
 #include "json_scan.h"
 #include "line_reader.h"
 #include "log.h"
 #include "output_pieces.h"
+#include "runner_process.h"
 #include "spawn.h"
 
 #include <errno.h>
@@ -27,7 +27,8 @@ struct runner {
     struct ev_loop *loop;
     const runner_events *events;
     void *user;
-    pid_t pid;
+    struct runner_request *request; /* the process is on its way; nothing below is open */
+    pid_t pid;                      /* 0: not known yet */
     struct ev_child child;
     struct ev_io channel, writer, pipes[OUTPUT_STREAMS];
     line_reader lines;
@@ -41,6 +42,11 @@ struct runner {
     int busy;   /* calls of events under way: freeing waits for them */
     bool freed;
 };
+
+static void kill_all(const struct runner *runner) {
+    if (runner->pid > 0)
+        spawn_kill_all(runner->pid);
+}
 
 static void enter(struct runner *runner) {
     runner->busy++;
@@ -174,11 +180,11 @@ static void handle_line(struct runner *runner, const char *line, size_t length) 
     char type[TYPE_MAX];
     if (!json_object_type(line, length, type, sizeof type)) {
         log_warn("a runner sent a line that is no message; it is ended");
-        spawn_kill_all(runner->pid);
+        kill_all(runner);
     } else if (strcmp(type, "drain") == 0) {
         drain(runner, false);
         if (!runner->freed && send_message(runner, json_pack("{s:s}", "type", "drained")))
-            spawn_kill_all(runner->pid);
+            kill_all(runner);
     } else {
         if (runner->beginning) {
             runner->beginning = false;
@@ -191,10 +197,25 @@ static void handle_line(struct runner *runner, const char *line, size_t length) 
     }
 }
 
+/* Learns which process the runner is, which the kernel says. False when that is not known yet. */
+static bool read_hello(struct runner *runner) {
+    pid_t pid = runner_process_hello(runner->channel.fd);
+    if (pid < 0)
+        end_channel(runner);
+    if (pid <= 0)
+        return false;
+    runner->pid = pid;
+    ev_child_set(&runner->child, pid, 0);
+    ev_child_start(runner->loop, &runner->child);
+    return true;
+}
+
 /* Handles the lines that are here; true when there may be more to read. */
 static bool read_channel(struct runner *runner) {
     size_t length, room;
     char *line;
+    if (runner->pid == 0 && !runner->channel_ended)
+        return !runner->hold && !runner->freed && read_hello(runner);
     while (!runner->hold && !runner->freed && (line = line_reader_next(&runner->lines, &length)))
         handle_line(runner, line, length);
     if (runner->hold || runner->freed || runner->channel_ended)
@@ -202,7 +223,7 @@ static bool read_channel(struct runner *runner) {
     char *to = line_reader_room(&runner->lines, &room);
     if (!to) {
         log_warn("a runner sent a line that is too long; it is ended");
-        spawn_kill_all(runner->pid);
+        kill_all(runner);
         end_channel(runner);
         return false;
     }
@@ -258,87 +279,75 @@ static void on_exit_of_child(struct ev_loop *loop, struct ev_child *child, int e
     leave(runner);
 }
 
-/* The parent's ends are kept; the child's are closed behind. */
-static int open_descriptors(int channel[2], int out[2], int err[2]) {
-    if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, channel))
-        return -1;
-    if (spawn_pipe(out) == 0) {
-        if (spawn_pipe(err) == 0)
-            return 0;
-        close(out[0]), close(out[1]);
-    }
-    int saved = errno;
-    close(channel[0]), close(channel[1]);
-    errno = saved;
-    return -1;
+/* Takes the ends of a process that has started, or is about to. */
+static void adopt(struct runner *runner, const runner_ends *ends) {
+    runner->pid = ends->pid;
+    ev_child_init(&runner->child, on_exit_of_child, runner->pid, 0);
+    ev_io_set(&runner->channel, ends->channel, EV_READ);
+    ev_io_set(&runner->writer, ends->channel, EV_WRITE);
+    ev_io_set(&runner->pipes[OUTPUT_STDOUT], ends->out, EV_READ);
+    ev_io_set(&runner->pipes[OUTPUT_STDERR], ends->err, EV_READ);
+    runner->child.data = runner;
+    if (runner->pid > 0)
+        ev_child_start(runner->loop, &runner->child);
+    watch(runner, &runner->channel, !runner->hold);
+    watch_pipes(runner);
+    if (ends->begin)
+        send_message(runner, ends->begin);
 }
 
-static pid_t start_process(const runner_options *options, int channel, int out, int err) {
-    language_command command;
-    spawn_stage stage;
-    char **envp = environment_make(options->envs, NULL);
-    pid_t pid = -1;
-    errno = ENOMEM;
-    if (envp && language_start_command(options->language, options->runners, SPAWN_CHANNEL_FD,
-                                       &command) == 0)
-        pid = spawn_program(&(spawn_options){.argv = command.argv,
-                                             .envp = envp,
-                                             .cwd = options->cwd,
-                                             .other_cwd = options->home,
-                                             .in = -1,
-                                             .out = out,
-                                             .err = err,
-                                             .channel = channel},
-                            &stage);
-    int saved = errno;
-    free(envp);
-    errno = saved;
-    return pid;
+/* The process that was asked for; without one the runner has ended. */
+static void on_told(const runner_ends *ends, void *user) {
+    struct runner *runner = user;
+    runner->request = NULL;
+    enter(runner);
+    if (ends) {
+        adopt(runner, ends);
+    } else {
+        log_error("cannot start a runner: %s", strerror(errno));
+        runner->channel_ended = true;
+        tell_end(runner);
+    }
+    leave(runner);
 }
 
 struct runner *runner_start(struct ev_loop *loop, const runner_options *options,
                             const runner_events *events, void *user) {
-    int channel[2], out[2], err[2];
+    runner_ends ends;
     struct runner *runner = calloc(1, sizeof *runner);
     if (!runner)
         return NULL;
-    if (open_descriptors(channel, out, err)) {
-        free(runner);
-        return NULL;
-    }
-    runner->pid = start_process(options, channel[1], out[1], err[1]);
-    int saved = errno;
-    close(channel[1]), close(out[1]), close(err[1]);
-    if (runner->pid < 0) {
-        close(channel[0]), close(out[0]), close(err[0]);
-        free(runner);
-        errno = saved;
-        return NULL;
-    }
     runner->loop = loop;
     runner->events = events;
     runner->user = user;
     runner->lines.max = RUNNER_LINE_MAX;
-    ev_child_init(&runner->child, on_exit_of_child, runner->pid, 0);
-    ev_io_init(&runner->channel, on_channel, channel[0], EV_READ);
-    ev_io_init(&runner->writer, on_writable, channel[0], EV_WRITE);
-    ev_io_init(&runner->pipes[OUTPUT_STDOUT], on_pipe, out[0], EV_READ);
-    ev_io_init(&runner->pipes[OUTPUT_STDERR], on_pipe, err[0], EV_READ);
+    ev_child_init(&runner->child, on_exit_of_child, 0, 0);
+    ev_io_init(&runner->channel, on_channel, -1, EV_READ);
+    ev_io_init(&runner->writer, on_writable, -1, EV_WRITE);
+    ev_io_init(&runner->pipes[OUTPUT_STDOUT], on_pipe, -1, EV_READ);
+    ev_io_init(&runner->pipes[OUTPUT_STDERR], on_pipe, -1, EV_READ);
     /* What is there on both counts as written to stdout first. */
     ev_set_priority(&runner->pipes[OUTPUT_STDOUT], 1);
     runner->child.data = runner->channel.data = runner->writer.data = runner;
     runner->pipes[OUTPUT_STDOUT].data = runner->pipes[OUTPUT_STDERR].data = runner;
-    ev_child_start(loop, &runner->child);
-    ev_io_start(loop, &runner->channel);
-    ev_io_start(loop, &runner->pipes[OUTPUT_STDOUT]);
-    ev_io_start(loop, &runner->pipes[OUTPUT_STDERR]);
+    runner->request = runner_request_new(options, on_told, runner);
+    if (runner->request)
+        return runner;
+    if (runner_process_start(options, &ends)) {
+        free(runner);
+        return NULL;
+    }
+    adopt(runner, &ends);
     return runner;
 }
 
 void runner_free(struct runner *runner) {
     if (!runner || runner->freed)
         return;
-    spawn_kill_all(runner->pid);
+    if (runner->request)
+        runner_request_cancel(runner->request);
+    runner->request = NULL;
+    kill_all(runner);
     ev_child_stop(runner->loop, &runner->child);
     if (!runner->channel_ended)
         end_channel(runner);
@@ -366,7 +375,7 @@ int runner_run(struct runner *runner, const json_t *code, const json_t *envs) {
 }
 
 void runner_interrupt(struct runner *runner) {
-    if (!runner->exited)
+    if (!runner->exited && runner->pid > 0)
         kill(runner->pid, SIGINT);
 }
 
@@ -377,6 +386,6 @@ void runner_hold(struct runner *runner, bool hold) {
     watch_pipes(runner);
     watch(runner, &runner->channel, !hold);
     /* Lines that were read already, and an end that was not told, wake nobody. */
-    if (!hold)
+    if (!hold && !runner->request)
         ev_feed_event(runner->loop, &runner->channel, EV_READ);
 }

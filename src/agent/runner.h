@@ -19,6 +19,7 @@
 #define RUNNER_LINE_MAX ((size_t)64 * 1024 * 1024)
 
 struct runner;
+struct runner_source;
 
 typedef struct runner_options {
     const struct language *language;
@@ -26,6 +27,7 @@ typedef struct runner_options {
     const char *cwd;     /* when it cannot be entered, `home` is taken */
     const char *home;
     const json_t *envs;
+    struct runner_source *source; /* of forked ones; NULL: the program is always started */
 } runner_options;
 
 /* Any of them may call any runner_...() function, runner_free() too. */

@@ -21,6 +21,10 @@ void spawn_raise_file_limit(void) {
     setrlimit(RLIMIT_NOFILE, &raised);
 }
 
+int spawn_inherited_file_limit(void) {
+    return (int)inherited_files.rlim_cur;
+}
+
 struct failure {
     spawn_stage stage;
     int error;

@@ -27,6 +27,8 @@ typedef enum spawn_stage { SPAWN_FORK, SPAWN_CWD, SPAWN_EXEC } spawn_stage;
 
 /* Raises the limit of open files for this process; what it spawns gets the old one. */
 void spawn_raise_file_limit(void);
+/* The old one; 0 when it was not raised. */
+int spawn_inherited_file_limit(void);
 
 /* Returns the pid, or -1 with errno, and what failed in *stage. All other descriptors must be
  * CLOEXEC. */

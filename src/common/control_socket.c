@@ -1,24 +1,12 @@
 #include "control_socket.h"
+#include "control_message.h"
 
 #include <errno.h>
 #include <fcntl.h>
-#include <string.h>
 #include <sys/socket.h>
-#include <sys/uio.h>
 #include <unistd.h>
 
-/* What is on the wire; both ends are the same build on the same machine. */
-struct datagram {
-    uint8_t type;
-    uint8_t flags;
-    uint16_t port;
-};
-
-#define TYPE_CONNECTION 'C'
-
-/* More than we ever send: a datagram with too many descriptors must be seen as such, not cut
- * silently. */
-#define MAX_DESCRIPTORS 8
+#define KIND_CONNECTION 'C'
 
 int control_socket_pair(int ends[2]) {
     if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends) < 0)
@@ -33,98 +21,39 @@ int control_socket_pair(int ends[2]) {
     return -1;
 }
 
-static control_result failure(void) {
-    switch (errno) {
-    case EAGAIN:
-    case ENOBUFS:
-    case ETOOMANYREFS: /* descriptors in flight: they are counted per user, and come back as they
-                          are read */
-        return CONTROL_AGAIN;
-    case EPIPE:
-    case ECONNRESET:
-    case ENOTCONN:
-        return CONTROL_CLOSED;
-    default:
-        return CONTROL_ERROR;
-    }
+void control_socket_message(const control_connection *connection, control_message *message) {
+    *message = (control_message){.kind = connection->word ? connection->word : KIND_CONNECTION,
+                                 .flags = connection->flags,
+                                 .number = connection->port,
+                                 .count = 1,
+                                 .fds = {connection->fd}};
 }
 
 control_result control_socket_send(int control_fd, const control_connection *connection) {
-    struct datagram datagram = {connection->word ? connection->word : TYPE_CONNECTION,
-                                connection->flags, connection->port};
-    struct iovec part = {&datagram, sizeof datagram};
-    union {
-        struct cmsghdr align;
-        char bytes[CMSG_SPACE(sizeof(int))];
-    } control;
-    memset(&control, 0, sizeof control);
-    struct msghdr message = {.msg_iov = &part,
-                             .msg_iovlen = 1,
-                             .msg_control = control.bytes,
-                             .msg_controllen = sizeof control.bytes};
-    struct cmsghdr *header = CMSG_FIRSTHDR(&message);
-    header->cmsg_level = SOL_SOCKET;
-    header->cmsg_type = SCM_RIGHTS;
-    header->cmsg_len = CMSG_LEN(sizeof(int));
-    memcpy(CMSG_DATA(header), &connection->fd, sizeof(int));
-
-    ssize_t sent;
-    do
-        sent = sendmsg(control_fd, &message, MSG_NOSIGNAL);
-    while (sent < 0 && errno == EINTR);
-    return sent < 0 ? failure() : CONTROL_OK;
+    control_message message;
+    control_socket_message(connection, &message);
+    return control_message_send(control_fd, &message);
 }
 
-/* Collects the descriptors of a message into fds. Returns how many. */
-static size_t descriptors_of(struct msghdr *message, int fds[MAX_DESCRIPTORS]) {
-    size_t count = 0;
-    for (struct cmsghdr *h = CMSG_FIRSTHDR(message); h; h = CMSG_NXTHDR(message, h)) {
-        if (h->cmsg_level != SOL_SOCKET || h->cmsg_type != SCM_RIGHTS)
-            continue;
-        size_t here = (h->cmsg_len - CMSG_LEN(0)) / sizeof(int);
-        for (size_t i = 0; i < here; i++) {
-            int fd;
-            memcpy(&fd, CMSG_DATA(h) + i * sizeof(int), sizeof fd);
-            if (count < MAX_DESCRIPTORS)
-                fds[count++] = fd;
-            else
-                close(fd);
-        }
-    }
-    return count;
+bool control_socket_connection(control_message *message, control_connection *connection) {
+    if ((message->kind != KIND_CONNECTION && message->kind != CONTROL_LISTENER) ||
+        message->count != 1)
+        return false;
+    *connection =
+        (control_connection){.fd = message->fds[0],
+                             .port = message->number,
+                             .flags = message->flags,
+                             .word = message->kind == KIND_CONNECTION ? 0 : message->kind};
+    message->count = 0;
+    return true;
 }
 
 control_result control_socket_receive(int control_fd, control_connection *connection) {
-    struct datagram datagram = {0};
-    struct iovec part = {&datagram, sizeof datagram};
-    union {
-        struct cmsghdr align;
-        char bytes[CMSG_SPACE(MAX_DESCRIPTORS * sizeof(int))];
-    } control;
-    struct msghdr message = {.msg_iov = &part,
-                             .msg_iovlen = 1,
-                             .msg_control = control.bytes,
-                             .msg_controllen = sizeof control.bytes};
-    ssize_t got;
-    do
-        got = recvmsg(control_fd, &message, MSG_CMSG_CLOEXEC);
-    while (got < 0 && errno == EINTR);
-    if (got < 0)
-        return failure();
-
-    int fds[MAX_DESCRIPTORS];
-    size_t count = descriptors_of(&message, fds);
-    if (got == 0 && count == 0)
-        return CONTROL_CLOSED;
-    bool whole = !(message.msg_flags & (MSG_TRUNC | MSG_CTRUNC));
-    bool ours = datagram.type == TYPE_CONNECTION || datagram.type == CONTROL_LISTENER;
-    if (got == sizeof datagram && whole && count == 1 && ours) {
-        uint8_t word = datagram.type == TYPE_CONNECTION ? 0 : datagram.type;
-        *connection = (control_connection){fds[0], datagram.port, datagram.flags, word};
-        return CONTROL_OK;
-    }
-    for (size_t i = 0; i < count; i++)
-        close(fds[i]);
+    control_message message;
+    control_result result = control_message_receive(control_fd, &message);
+    if (result != CONTROL_OK || control_socket_connection(&message, connection))
+        return result;
+    control_message_close(&message);
     errno = EPROTO;
     return CONTROL_ERROR;
 }

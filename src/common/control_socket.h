@@ -50,4 +50,10 @@ control_result control_socket_send(int control_fd, const control_connection *con
  * EPROTO every descriptor that came has been closed and the socket can still be read. */
 control_result control_socket_receive(int control_fd, control_connection *connection);
 
+/* A connection as a message of its kind (control_message.h), and the way back: it is taken out of
+ * the message; false when that is of another kind. */
+struct control_message;
+void control_socket_message(const control_connection *connection, struct control_message *message);
+bool control_socket_connection(struct control_message *message, control_connection *connection);
+
 #endif

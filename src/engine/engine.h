@@ -6,7 +6,6 @@
 
 #include <ev.h>
 
-#include "cgroups.h"
 #include "engine_config.h"
 #include "gateway.h"
 #include "engine_options.h"
@@ -22,7 +21,6 @@ struct engine {
     struct host_facts host;
     struct engine_config config;
     struct syscall_filter *filter;
-    struct cgroups *cgroups;
     struct sandboxes *sandboxes;
     struct gateway *gateway;
     const struct payload *payload;

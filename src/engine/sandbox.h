@@ -19,7 +19,6 @@
 #include "sandbox_record.h"
 #include "syscall_filter.h"
 
-struct cgroups;
 struct sandbox;
 struct sandbox_log;
 struct sandboxes;
@@ -28,7 +27,6 @@ typedef struct sandboxes_config {
     struct ev_loop *loop; /* the default loop: only that one sees children end */
     const struct payload *payload;
     struct syscall_filter *filter;
-    struct cgroups *cgroups;
     const char *bwrap;             /* absolute, or "" */
     void (*on_change)(void *user); /* a sandbox came or went */
     void *user;
@@ -53,6 +51,8 @@ struct sandbox *sandboxes_find(struct sandboxes *set, const char *id);
 const struct sandbox_record **sandboxes_records(struct sandboxes *set, size_t *count);
 /* How well the host keeps them apart; NULL when out of memory. */
 json_t *sandboxes_isolation_describe(const struct sandboxes *set);
+/* What runners are forked from; NULL when out of memory. */
+json_t *sandboxes_zygotes_describe(const struct sandboxes *set);
 void sandboxes_end_all(struct sandboxes *set, const char *cause);
 
 typedef struct sandbox_request {

@@ -1,7 +1,7 @@
 /*
  * sandbox_internal.h - what the parts of a sandbox share: sandboxes.c (the set), sandbox.c (its
  * states), sandbox_process.c (bubblewrap and PID 1), sandbox_link.c (connections to the agent),
- * sandbox_words.c (what the agent says).
+ * sandbox_words.c (what the agent says), sandbox_runners.c (the runners it asks for).
  */
 #ifndef STEPBOX_SANDBOX_INTERNAL_H
 #define STEPBOX_SANDBOX_INTERNAL_H
@@ -10,11 +10,12 @@
 
 #include <sys/types.h>
 
-#include "cgroups.h"
 #include "host_isolation.h"
 #include "init_exchange.h"
 #include "refused_calls.h"
+#include "runner_jobs.h"
 #include "sandbox_log.h"
+#include "zygote.h"
 
 enum sandbox_state { SANDBOX_STARTING, SANDBOX_RUNNING, SANDBOX_ENDING };
 
@@ -25,6 +26,7 @@ struct sandboxes {
     struct host_isolation isolation;
     uint32_t next_slice;
     struct refused_set *refused;
+    struct zygotes *zygotes;
 };
 
 /* bubblewrap, and PID 1 of the sandbox. */
@@ -41,10 +43,10 @@ struct sandbox_process {
     ev_io init_exit, status_readable, stderr_readable;
 };
 
-/* The engine's end of the control socket, and the connections that it had no room for. */
+/* The engine's end of the control socket, and what it had no room for. */
 struct sandbox_link {
     int control_fd;
-    struct waiting_connection *first, *last;
+    struct waiting_message *first, *last;
     size_t waiting;
     ev_timer retry;
 };
@@ -54,6 +56,7 @@ struct sandbox_words {
     ev_io readable;
     ev_timer pause; /* active: nothing is read for a while */
     int left;       /* to be read before the next pause */
+    ev_tstamp since;
     bool has_listener;
 };
 
@@ -72,9 +75,9 @@ struct sandbox {
     struct sandbox_link link;
     struct sandbox_words words;
     struct refused_calls *refused;
+    struct runner_jobs *runners;
+    uint64_t zygote; /* its number; 0: none yet */
     struct sandbox_log log;
-    struct cgroup *cgroup; /* NULL where there are none */
-    ev_tstamp oom_at;      /* when the kernel last ended a process for want of memory; 0: never */
 
     struct init_exchange *init; /* while starting */
     sandbox_started *started;   /* until it was called */
@@ -111,21 +114,21 @@ void sandbox_process_kill(struct sandbox *sandbox);
 bool sandbox_process_gone(const struct sandbox *sandbox);
 void sandbox_process_close(struct sandbox *sandbox);
 
-/* sandbox_cgroup.c: makes its group, before it has processes. How many descriptors are in
- * join[], for cgroup_join(); or -1 with errno. */
-int sandbox_cgroup_open(struct sandbox *sandbox, int join[CGROUP_JOIN_MAX]);
-void sandbox_cgroup_close(struct sandbox *sandbox);
-/* Why all of its processes ended, as far as that can be told. */
-const char *sandbox_end_cause(struct sandbox *sandbox);
-
 /* sandbox_link.c */
 void sandbox_link_open(struct sandbox *sandbox, int control_fd);
 /* Like sandbox_connect(), with flags; in any state. */
 int sandbox_link_send(struct sandbox *sandbox, int fd, uint16_t port, uint8_t flags);
+/* Any message; its descriptors are taken. */
+int sandbox_link_send_message(struct sandbox *sandbox, control_message *message);
 void sandbox_link_close(struct sandbox *sandbox);
 
 /* sandbox_words.c: as long as the link is open. */
 void sandbox_words_open(struct sandbox *sandbox);
 void sandbox_words_close(struct sandbox *sandbox);
+
+/* sandbox_runners.c: as long as the agent is heard. */
+void sandbox_runners_open(struct sandbox *sandbox);
+bool sandbox_runners_take(struct sandbox *sandbox, control_message *message);
+void sandbox_runners_close(struct sandbox *sandbox);
 
 #endif

@@ -6,7 +6,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "control_socket.h"
+#include "control_message.h"
 #include "log.h"
 
 /* An agent that is too busy to take this many is not going to. */
@@ -15,9 +15,9 @@
  * descriptors are on their way anywhere, for which there is no event to wait for. */
 #define RETRY_AFTER 0.005
 
-struct waiting_connection {
-    struct waiting_connection *next;
-    control_connection connection;
+struct waiting_message {
+    struct waiting_message *next;
+    control_message message;
 };
 
 static void start_retry(struct sandbox *sandbox) {
@@ -30,8 +30,8 @@ static void on_retry(struct ev_loop *loop, ev_timer *timer, int events) {
     struct sandbox *sandbox = timer->data;
     struct sandbox_link *link = &sandbox->link;
     while (link->first) {
-        struct waiting_connection *waiting = link->first;
-        control_result result = control_socket_send(link->control_fd, &waiting->connection);
+        struct waiting_message *waiting = link->first;
+        control_result result = control_message_send(link->control_fd, &waiting->message);
         if (result == CONTROL_AGAIN) {
             start_retry(sandbox);
             return;
@@ -41,7 +41,7 @@ static void on_retry(struct ev_loop *loop, ev_timer *timer, int events) {
                       strerror(errno));
         link->first = waiting->next;
         link->waiting--;
-        close(waiting->connection.fd); /* whoever waits on it sees its end */
+        control_message_close(&waiting->message); /* whoever waits on it sees its end */
         free(waiting);
     }
     link->last = NULL;
@@ -54,13 +54,12 @@ void sandbox_link_open(struct sandbox *sandbox, int control_fd) {
     sandbox_words_open(sandbox);
 }
 
-static int enqueue(struct sandbox *sandbox, const control_connection *connection) {
+static int enqueue(struct sandbox *sandbox, const control_message *message) {
     struct sandbox_link *link = &sandbox->link;
-    struct waiting_connection *waiting =
-        link->waiting < MAX_WAITING ? malloc(sizeof *waiting) : NULL;
+    struct waiting_message *waiting = link->waiting < MAX_WAITING ? malloc(sizeof *waiting) : NULL;
     if (!waiting)
         return -1;
-    *waiting = (struct waiting_connection){NULL, *connection};
+    *waiting = (struct waiting_message){NULL, *message};
     if (link->last)
         link->last->next = waiting;
     else
@@ -72,15 +71,20 @@ static int enqueue(struct sandbox *sandbox, const control_connection *connection
     return 0;
 }
 
-int sandbox_link_send(struct sandbox *sandbox, int fd, uint16_t port, uint8_t flags) {
-    control_connection connection = {fd, port, flags, 0};
+int sandbox_link_send_message(struct sandbox *sandbox, control_message *message) {
     control_result result = sandbox->link.first ? CONTROL_AGAIN : CONTROL_CLOSED;
     if (!sandbox->link.first && sandbox->link.control_fd >= 0)
-        result = control_socket_send(sandbox->link.control_fd, &connection);
-    if (result == CONTROL_AGAIN && enqueue(sandbox, &connection) == 0)
+        result = control_message_send(sandbox->link.control_fd, message);
+    if (result == CONTROL_AGAIN && enqueue(sandbox, message) == 0)
         return 0;
-    close(fd);
+    control_message_close(message);
     return result == CONTROL_OK ? 0 : -1;
+}
+
+int sandbox_link_send(struct sandbox *sandbox, int fd, uint16_t port, uint8_t flags) {
+    control_message message;
+    control_socket_message(&(control_connection){.fd = fd, .port = port, .flags = flags}, &message);
+    return sandbox_link_send_message(sandbox, &message);
 }
 
 void sandbox_link_close(struct sandbox *sandbox) {
@@ -88,9 +92,9 @@ void sandbox_link_close(struct sandbox *sandbox) {
     sandbox_words_close(sandbox);
     ev_timer_stop(sandbox_loop(sandbox), &link->retry);
     while (link->first) {
-        struct waiting_connection *waiting = link->first;
+        struct waiting_message *waiting = link->first;
         link->first = waiting->next;
-        close(waiting->connection.fd);
+        control_message_close(&waiting->message);
         free(waiting);
     }
     link->last = NULL;

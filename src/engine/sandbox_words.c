@@ -6,7 +6,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "control_socket.h"
+#include "control_message.h"
 #include "log.h"
 
 /* Datagrams that are read until the engine turns away from an agent, and for how many seconds. */
@@ -29,18 +29,23 @@ static void on_readable(struct ev_loop *loop, ev_io *io, int events) {
     (void)events;
     struct sandbox *sandbox = io->data;
     struct sandbox_words *words = &sandbox->words;
+    if (ev_now(loop) - words->since > PAUSE) {
+        words->since = ev_now(loop);
+        words->left = WORDS_AT_ONCE;
+    }
     if (words->left-- == 0) {
         ev_io_stop(loop, io);
         ev_timer_start(loop, &words->pause);
         return;
     }
-    control_connection message;
-    switch (control_socket_receive(io->fd, &message)) {
+    control_message message;
+    control_connection listener;
+    switch (control_message_receive(io->fd, &message)) {
     case CONTROL_OK:
-        if (message.word == CONTROL_LISTENER)
-            take_listener(sandbox, message.fd);
-        else
-            close(message.fd);
+        if (message.kind == CONTROL_LISTENER && control_socket_connection(&message, &listener))
+            take_listener(sandbox, listener.fd);
+        else if (!sandbox_runners_take(sandbox, &message))
+            control_message_close(&message);
         break;
     case CONTROL_AGAIN:
         break;
@@ -67,9 +72,11 @@ void sandbox_words_open(struct sandbox *sandbox) {
     ev_timer_init(&words->pause, on_pause_over, PAUSE, 0.0);
     words->readable.data = words->pause.data = sandbox;
     ev_io_start(sandbox_loop(sandbox), &words->readable);
+    sandbox_runners_open(sandbox);
 }
 
 void sandbox_words_close(struct sandbox *sandbox) {
     ev_io_stop(sandbox_loop(sandbox), &sandbox->words.readable);
     ev_timer_stop(sandbox_loop(sandbox), &sandbox->words.pause);
+    sandbox_runners_close(sandbox);
 }

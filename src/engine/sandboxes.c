@@ -20,13 +20,25 @@ struct sandboxes *sandboxes_new(const sandboxes_config *config) {
         return NULL;
     }
     host_isolation_find(&set->isolation);
+    /* Who may enter the sandboxes: their keeper, and that is us unless we are root. */
+    bool other = set->isolation.ids.kind == IDS_ROOT_RANGE;
+    set->zygotes = zygotes_new(&(zygotes_config){.loop = config->loop,
+                                                 .payload = config->payload,
+                                                 .uid = other ? set->isolation.ids.keeper_uid : 0,
+                                                 .gid = other ? set->isolation.ids.keeper_gid : 0,
+                                                 .off = set->isolation.impossible});
+    if (!set->zygotes) {
+        refused_set_free(set->refused);
+        free(set);
+        return NULL;
+    }
     /* Another engine of root takes from the same range: begin somewhere else than it did. */
     set->next_slice = (uint32_t)(getpid() ^ time(NULL));
     return set;
 }
 
 void sandboxes_free(struct sandboxes *set) {
-    host_isolation_free(&set->isolation);
+    zygotes_free(set->zygotes);
     refused_set_free(set->refused);
     free(set);
 }
@@ -97,6 +109,10 @@ json_t *sandboxes_isolation_describe(const struct sandboxes *set) {
     return object;
 }
 
+json_t *sandboxes_zygotes_describe(const struct sandboxes *set) {
+    return zygotes_describe(set->zygotes);
+}
+
 void sandboxes_end_all(struct sandboxes *set, const char *cause) {
     for (struct sandbox *sandbox = set->first, *next; sandbox; sandbox = next) {
         next = sandbox->next;
@@ -104,8 +120,10 @@ void sandboxes_end_all(struct sandboxes *set, const char *cause) {
     }
 }
 
-static bool is_bwrap(pid_t pid, void *user) {
+static bool is_needed(pid_t pid, void *user) {
     const struct sandboxes *set = user;
+    if (zygotes_has(set->zygotes, pid))
+        return true;
     for (const struct sandbox *sandbox = set->first; sandbox; sandbox = sandbox->next)
         if (sandbox->process.bwrap_pid == pid && !sandbox->process.bwrap_ended)
             return true;
@@ -113,7 +131,7 @@ static bool is_bwrap(pid_t pid, void *user) {
 }
 
 void sandboxes_kill_orphans(struct sandboxes *set) {
-    int killed = orphans_kill(is_bwrap, set);
+    int killed = orphans_kill(is_needed, set);
     if (killed > 0)
         log_debug("killed %d processes that had lost their bwrap", killed);
 }

@@ -30,6 +30,11 @@ class Runner:
     def __init__(self, shell):
         self._shell = shell
 
+    def starts_here(self):
+        """The process was forked from one elsewhere: IPython remembers where it started."""
+        with contextlib.suppress(OSError):  # a working directory that is gone
+            self._shell.starting_dir = os.getcwd()
+
     def serve(self, descriptor):
         shell = self._shell
         self._interrupts = Interrupts()

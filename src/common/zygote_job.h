@@ -1,0 +1,56 @@
+/*
+ * zygote_job.h - what the engine tells a zygote, and what a new runner tells the engine.
+ *
+ * A job is one datagram with its descriptors in the order below. The runner that comes of it
+ * reports on the job's own socket: first that it is in place and has given up all rights (the
+ * kernel adds who says so); it goes on when the engine has answered with a byte. End of file before
+ * that means that nothing came of the job.
+ */
+#ifndef STEPBOX_ZYGOTE_JOB_H
+#define STEPBOX_ZYGOTE_JOB_H
+
+#include <stdint.h>
+
+enum zygote_job_fd {
+    JOB_INIT,    /* pidfd of the sandbox's process 1 */
+    JOB_REPORT,  /* SOCK_SEQPACKET */
+    JOB_CHANNEL, /* the runner's end of its channel */
+    JOB_OUT,     /* what becomes 1 and 2 */
+    JOB_ERR,
+    JOB_FILTER, /* a BPF program, with JOB_FILTERED */
+    JOB_FDS
+};
+
+#define JOB_FILTERED 0x01
+
+struct zygote_job {
+    uint32_t flags;
+    uint32_t uid, gid; /* in the sandbox */
+};
+
+/* Where a start can fail. */
+enum zygote_stage {
+    STAGE_READY, /* nothing failed */
+    STAGE_NAMESPACES,
+    STAGE_FORK,
+    STAGE_DESCRIPTORS,
+    STAGE_LIMITS,
+    STAGE_PRIVILEGES,
+    STAGE_FILTER,
+    STAGE_LISTENER /* not a failure: the listener of the filter comes with it */
+};
+
+struct zygote_report {
+    int32_t stage;
+    int32_t error; /* errno */
+};
+
+/* The zygote itself sends this once, when it can take jobs. */
+#define ZYGOTE_READY 'r'
+
+/* Descriptors of the zygote's process when it starts. Its script's number and argv are chosen so
+ * that the command line is as long as that of a runner which was not forked (see zygote_start.c).
+ */
+enum zygote_fd { ZYGOTE_FD_SCRIPT = 3, ZYGOTE_FD_JOBS, ZYGOTE_FD_LIBRARY, ZYGOTE_FD_FILES };
+
+#endif

@@ -1,0 +1,51 @@
+/* sandbox_runners.c - what a sandbox gives to the runners that are forked into it. */
+#include "sandbox_internal.h"
+
+#include <errno.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "log.h"
+#include "zygote.h"
+
+static int init_fd(void *user) {
+    return ((const struct sandbox *)user)->process.init_fd;
+}
+
+static void answer(control_message *message, void *user) {
+    struct sandbox *sandbox = user;
+    if (sandbox_link_send_message(sandbox, message) < 0)
+        log_debug("sandbox %s does not take its runner", sandbox->record.id);
+}
+
+static void take_listener(int fd, void *user) {
+    struct sandbox *sandbox = user;
+    if (refused_calls_add(sandbox->refused, fd) < 0)
+        log_warn("sandbox %s: refused calls of a runner are not counted: %s", sandbox->record.id,
+                 strerror(errno));
+}
+
+void sandbox_runners_open(struct sandbox *sandbox) {
+    struct sandboxes *set = sandbox->set;
+    const struct syscall_filter *filter = refused_set_filter(set->refused);
+    sandbox->runners = runner_jobs_new(&(runner_jobs_config){.loop = sandbox_loop(sandbox),
+                                                             .zygotes = set->zygotes,
+                                                             .zygote_number = &sandbox->zygote,
+                                                             .init_fd = init_fd,
+                                                             .answer = answer,
+                                                             .listener = take_listener,
+                                                             .filter_fd = syscall_filter_fd(filter),
+                                                             .user = sandbox});
+    zygotes_expect(set->zygotes);
+}
+
+bool sandbox_runners_take(struct sandbox *sandbox, control_message *message) {
+    return sandbox->runners && runner_jobs_take(sandbox->runners, message);
+}
+
+void sandbox_runners_close(struct sandbox *sandbox) {
+    runner_jobs_free(sandbox->runners);
+    sandbox->runners = NULL;
+    zygotes_leave(sandbox->set->zygotes, sandbox->zygote);
+    sandbox->zygote = 0;
+}

@@ -1,0 +1,137 @@
+"""From a process that was forked from the zygote to one like any other: its environment, what it may
+import, its working directory, and all that must differ from process to process.
+"""
+
+import importlib
+import json
+import os
+import random
+import resource
+import site
+import sys
+import time
+
+_pth_seen = set()  # the .pth files that were there when the zygote started
+
+
+def _pth_files(directory):
+    try:
+        names = os.listdir(directory)
+    except OSError:
+        return set()
+    return {os.path.join(directory, name) for name in names if name.endswith(".pth")}
+
+
+def note_packages():
+    """In the zygote: what has been seen of the directories of packages."""
+    for directory in site.getsitepackages():
+        _pth_seen.update(_pth_files(directory))
+
+
+def _read_begin(descriptor):
+    """The agent's first message; None when it has gone."""
+    received = bytearray()
+    while not received.endswith(b"\n"):
+        try:
+            chunk = os.read(descriptor, 65536)
+        except ConnectionError:
+            chunk = b""
+        if not chunk:
+            return None
+        received += chunk
+    return json.loads(received)
+
+
+def _set_environment(variables):
+    for name in list(os.environ):
+        del os.environ[name]
+    os.environ.update(variables)
+    time.tzset()
+
+
+def _path_key(entry):
+    return os.path.normcase(os.path.abspath(entry))
+
+
+def _add_user_packages(known, system):
+    """They come before the system's."""
+    before = len(sys.path)
+    site.addusersitepackages(known)
+    added = sys.path[before:]
+    first = min((sys.path.index(entry) for entry in system if entry in sys.path), default=before)
+    sys.path[:] = sys.path[:first] + added + sys.path[first:before]
+
+
+def _add_system_packages(known, system):
+    """A directory, or a .pth file, that was not there when the zygote started."""
+    for place, directory in enumerate(system):
+        if directory in sys.path:
+            for file in sorted(_pth_files(directory) - _pth_seen):
+                site.addpackage(directory, os.path.basename(file), known)
+        elif os.path.isdir(directory):
+            before = len(sys.path)
+            site.addsitedir(directory, known)
+            added = sys.path[before:]
+            later = [sys.path.index(entry) for entry in system[place + 1 :] if entry in sys.path]
+            first = min(later, default=before)
+            sys.path[:] = sys.path[:first] + added + sys.path[first:before]
+
+
+def _find_packages():
+    """What site.py does at the start of an interpreter, where this sandbox differs."""
+    sys.path_importer_cache.clear()
+    importlib.invalidate_caches()
+    site.USER_BASE = site.USER_SITE = None
+    known = {_path_key(entry) for entry in sys.path if entry}
+    system = site.getsitepackages()
+    _add_system_packages(known, system)
+    if site.ENABLE_USER_SITE and os.path.isdir(site.getusersitepackages()):
+        _add_user_packages(known, system)
+        site.execusercustomize()
+
+
+def _renew_secrets():
+    """What modules have drawn at random, or remember, of the zygote. `random` itself and `tempfile`
+    see to it on their own, and so does OpenSSL where the process's id differs."""
+    random.seed()
+    modules = sys.modules
+    if "uuid" in modules:
+        uuid = modules["uuid"]
+        uuid._node = uuid._last_timestamp = None
+    if "ssl" in modules:
+        modules["ssl"].RAND_add(os.urandom(32), 32.0)
+    if "multiprocessing.process" in modules:
+        process = modules["multiprocessing.process"]
+        process.current_process().authkey = os.urandom(32)
+    if "numpy.random" in modules:
+        modules["numpy.random"].seed()
+
+
+def _enter_directory(*paths):
+    for path in paths:
+        try:
+            return os.chdir(path)
+        except OSError:
+            pass  # as the agent does: the next one is taken
+
+
+def _limit_files(soft):
+    hard = resource.getrlimit(resource.RLIMIT_NOFILE)[1]
+    if hard != resource.RLIM_INFINITY:
+        soft = min(soft, hard)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
+
+
+def begin(descriptor, runner):
+    """Wait for the agent's word, and become what it says. False when there is none."""
+    message = _read_begin(descriptor)
+    if message is None:
+        return False
+    _set_environment(message["env"])
+    _renew_secrets()
+    if message["files"] > 0:
+        _limit_files(message["files"])
+    _enter_directory(message["cwd"], message["home"])
+    _find_packages()
+    runner.starts_here()
+    return True
