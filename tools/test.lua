@@ -1,5 +1,6 @@
 -- Runs the test suites and prints one closing line, "N passed, N failed, N skipped".
---   lua5.4 tools/test.lua [SUITE...]     suites: units, runners, conformance, specs
+--   lua5.4 tools/test.lua [SUITE...]     suites: units, runners, conformance, specs, and
+--                                         attacks, a part of specs whose verdicts are printed
 -- Called by `make test`, which says in the environment where things are: STEPBOX_ROOT, STEPBOX_BUILD, and in
 -- STEPBOX_UNITS the unit programs. Each run has an engine of its own, in a runtime folder of its own, and
 -- fails when that leaves a process or a socket behind.
@@ -139,6 +140,11 @@ local suites = {
     run("spec/conformance", env .. replay .. build .. "/bin/stepbox-agent")
   end,
   specs = function() run("specs", env .. "busted " .. (os.getenv "BUSTED_ARGS" or "")) end,
+  attacks = function()
+    local verdicts = folder .. "/verdicts"
+    run("attacks", env .. "STEPBOX_VERDICTS=" .. verdicts .. " busted spec/attack_spec.lua")
+    os.execute((os.getenv "LUA" or "lua5.4") .. " tools/attacks.lua --verdicts " .. verdicts)
+  end,
 }
 
 for _, name in ipairs(#arg > 0 and arg or { "units", "runners", "conformance", "specs" }) do

@@ -39,7 +39,7 @@ test_env = STEPBOX_ROOT=$(root) STEPBOX_BUILD=$(root)/$(BUILD) STEPBOX_ENGINE=$(
 .PHONY: test-programs
 test-programs: all examples $(UNIT_TESTS) $(BUILD)/spec/support/fork_host
 
-# The tests as such: SUITES chooses among units, runners, conformance, specs; BUSTED_ARGS goes to busted.
+# The tests as such: SUITES chooses among units, runners, conformance, specs, attacks; BUSTED_ARGS goes to busted.
 .PHONY: check
 check: test-programs
 	@tools/peers $(BUILD)
@@ -59,6 +59,11 @@ test-asan: ## the same tests on a build with AddressSanitizer and UBSan
 units: $(UNIT_TESTS) ## the unit tests in C
 	@env $(LOCAL) $(test_env) $(LUA) tools/test.lua units
 
+.PHONY: attack
+attack: all ## try to break out of sandboxes, and print what each attack is answered
+	@tools/bootstrap test
+	@env $(LOCAL) $(test_env) $(LUA) tools/test.lua attacks
+
 .PHONY: valgrind
 valgrind: $(CORE_TESTS) $(ARCHIVE_TESTS) ## the core's unit tests under valgrind
 	@for t in $(CORE_TESTS) $(ARCHIVE_TESTS); do \
@@ -73,11 +78,13 @@ lint: ## check the format of the C sources and the Lua code
 	@luacheck -q .
 	@$(LUA) tools/reference.lua --check
 	@$(LUA) tools/differences.lua --check
+	@$(LUA) tools/attacks.lua --check
 
 .PHONY: docs
-docs: ## make the pages that are made: docs/reference.md, docs/differences.md
+docs: ## make the pages that are made: reference.md, differences.md and attacks.md in docs/
 	$(LUA) tools/reference.lua > docs/reference.md
 	$(LUA) tools/differences.lua > docs/differences.md
+	$(LUA) tools/attacks.lua > docs/attacks.md
 
 .PHONY: bench
 bench: all ## measure the local engine; TOPICS chooses among steps, sandboxes, commands, files, program

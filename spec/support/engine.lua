@@ -25,6 +25,11 @@ function M.is_alive(pid)
   return state ~= nil and state ~= "Z"
 end
 
+--- The control groups that an engine made, as text.
+function M.groups(engine_pid)
+  return (M.sh(("find /sys/fs/cgroup -type d -name 'stepbox-*-%d-*' 2>/dev/null"):format(engine_pid)))
+end
+
 --- All processes below one, as a list.
 function M.descendants(pid)
   local children, found = {}, {}
@@ -124,6 +129,8 @@ function Engine:stop()
   end
   M.sh("rm -rf " .. self.folder)
   assert(gone, "the engine does not stop")
+  local groups = M.groups(self.engine_pid)
+  assert(groups == "", "control groups are left: " .. groups)
   assert(not socket_left, "the socket is left")
   assert(not log:find "Sanitizer" and not log:find "runtime error", log)
 end

@@ -60,8 +60,10 @@ static void add_part(argument_list *list, const struct sandbox_root *root, const
 }
 
 static void add_programs(argument_list *list, const struct sandbox_root *root) {
-    if (!root->writable)
+    if (root->tree != TREE_WRITABLE)
         add(list, "--ro-bind", "/usr", "/usr", NULL);
+    if (root->tree == TREE_LOCAL)
+        add_part(list, root, "--bind", STAGE_LOCAL, LOCAL_TREE);
     for (size_t i = 0; i < sizeof system_directories / sizeof *system_directories; i++) {
         char path[32];
         snprintf(path, sizeof path, "/%s", system_directories[i]);

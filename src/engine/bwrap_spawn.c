@@ -155,12 +155,15 @@ static void run_child(const struct ends *ends, const bwrap_spec *spec, const cha
     struct sandbox_root root = {.payload = spec->payload,
                                 .ids = &spec->ids,
                                 .size = (uint64_t)spec->limits->disk,
-                                .writable = spec->writable,
+                                .tree = spec->isolation->tree,
+                                .local = &spec->isolation->local,
                                 .bwrap = bwrap};
     restore_signals();
     if (dup2(ends->null_fd, 0) < 0 || dup2(ends->errors[1], 1) < 0 || dup2(ends->errors[1], 2) < 0)
         _exit(127);
     setsid(); /* Ctrl-C at the engine's terminal is the engine's business */
+    if (cgroup_join(spec->join, spec->join_count) < 0)
+        fail_child("cannot join the control group of the sandbox");
     prctl(PR_SET_PDEATHSIG, SIGKILL);
     if (getppid() != engine)
         _exit(127);

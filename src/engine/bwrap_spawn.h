@@ -8,7 +8,8 @@
 #include <stddef.h>
 #include <sys/types.h>
 
-#include "id_space.h"
+#include "cgroups.h"
+#include "host_isolation.h"
 #include "payload.h"
 #include "sandbox_limits.h"
 
@@ -24,10 +25,11 @@ typedef struct bwrap_spec {
     const char *id, *template_id;
     const struct payload *payload;
     const struct limits *limits;
-    const char *bwrap; /* absolute, or "": found on PATH */
-    int filter_fd;     /* for the agent: syscall_filter_fd() */
+    const char *bwrap;                     /* absolute, or "": found on PATH */
+    int join[CGROUP_JOIN_MAX], join_count; /* cgroup_open_join(); not taken */
+    int filter_fd;                         /* for the agent: syscall_filter_fd() */
     struct sandbox_ids ids;
-    bool writable; /* /usr takes changes */
+    const struct host_isolation *isolation;
 } bwrap_spec;
 
 /* Returns at once; whether the sandbox comes up shows on the descriptors. The child dies with the

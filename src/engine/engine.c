@@ -26,6 +26,9 @@
 /* Seconds for the answer to whoever asked the engine to leave. */
 #define FAREWELL_DEADLINE 0.1
 
+/* The part of the host's memory that sandboxes may take in all, whatever each one may take. */
+#define MEMORY_OF_ALL_SANDBOXES 0.8
+
 /* The engine and what only this file needs. */
 struct running {
     struct engine engine;       /* the first: engine_leave() gets no more */
@@ -174,9 +177,14 @@ static int set_up(struct running *running, const struct options *options, char *
     engine->payload = &running->payload;
     engine->started_at = rfc3339_now();
     engine->socket = running->claim ? running->claim->path : NULL;
+    engine->cgroups = cgroups_open(
+        engine->loop, (int64_t)(engine->host.memory_mb * MEMORY_OF_ALL_SANDBOXES) * LIMITS_MIB);
+    if (!engine->cgroups)
+        return -1;
     engine->sandboxes = sandboxes_new(&(sandboxes_config){.loop = engine->loop,
                                                           .payload = &running->payload,
                                                           .filter = engine->filter,
+                                                          .cgroups = engine->cgroups,
                                                           .bwrap = options->bwrap,
                                                           .on_change = on_change,
                                                           .user = running});
@@ -214,6 +222,7 @@ static void tear_down(struct running *running) {
         http_server_free(running->server);
     if (engine->sandboxes && sandboxes_count(engine->sandboxes) == 0)
         sandboxes_free(engine->sandboxes);
+    cgroups_close(engine->cgroups);
     syscall_filter_free(engine->filter);
     payload_free(&running->payload);
     engine_config_free(&engine->config);

@@ -6,6 +6,7 @@
 
 #include <ev.h>
 
+#include "cgroups.h"
 #include "engine_config.h"
 #include "gateway.h"
 #include "engine_options.h"
@@ -21,6 +22,7 @@ struct engine {
     struct host_facts host;
     struct engine_config config;
     struct syscall_filter *filter;
+    struct cgroups *cgroups;
     struct sandboxes *sandboxes;
     struct gateway *gateway;
     const struct payload *payload;

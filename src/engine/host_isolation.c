@@ -13,21 +13,17 @@
 
 #define TRIED_SIZE (16ull * 1024 * 1024)
 
-enum attempt { ATTEMPT_NAMESPACE, ATTEMPT_LAYERS };
-
-static void try_in_child(const struct sandbox_ids *ids, enum attempt attempt, int errors_fd)
+static void try_in_child(const struct sandbox_ids *ids, enum system_tree tree, int errors_fd)
     __attribute__((noreturn));
-static void try_in_child(const struct sandbox_ids *ids, enum attempt attempt, int errors_fd) {
+static void try_in_child(const struct sandbox_ids *ids, enum system_tree tree, int errors_fd) {
     struct sandbox_root root = {
-        .ids = ids, .size = TRIED_SIZE, .writable = true, .bwrap = "/usr/bin/bwrap"};
+        .ids = ids, .size = TRIED_SIZE, .tree = tree, .bwrap = "/usr/bin/bwrap"};
     prctl(PR_SET_PDEATHSIG, SIGKILL);
     signal(SIGCHLD, SIG_DFL);
     dup2(errors_fd, STDERR_FILENO);
     if (chdir("/") < 0 || user_namespace_enter(ids, root.trees) < 0)
         _exit(1);
-    if (attempt == ATTEMPT_NAMESPACE)
-        _exit(0);
-    for (int i = 0; i < HOST_TREES; i++)
+    for (int i = 0; i < HOST_TREES && tree == TREE_WRITABLE; i++)
         if (root.trees[i] < 0)
             _exit(1); /* the kernel, or the host's file system, has no mapped mounts */
     sandbox_root_choose_stage(&root);
@@ -35,14 +31,14 @@ static void try_in_child(const struct sandbox_ids *ids, enum attempt attempt, in
 }
 
 /* Whether a process could do what a sandbox will have to. said: the first line of its complaint. */
-static bool works(const struct sandbox_ids *ids, enum attempt attempt, char *said, size_t room) {
+static bool works(const struct sandbox_ids *ids, enum system_tree tree, char *said, size_t room) {
     int errors[2], status = -1;
     said[0] = '\0';
     if (pipe2(errors, O_CLOEXEC) < 0)
         return false;
     pid_t pid = fork();
     if (pid == 0)
-        try_in_child(ids, attempt, errors[1]);
+        try_in_child(ids, tree, errors[1]);
     close(errors[1]);
     ssize_t got = pid < 0 ? 0 : read(errors[0], said, room - 1);
     said[got > 0 ? got : 0] = '\0';
@@ -61,22 +57,32 @@ void host_isolation_find(struct host_isolation *isolation) {
     if (isolation->impossible || space->kind == IDS_SINGLE)
         return;
     id_space_cut(space, 0, &ids);
-    if (space->kind == IDS_SUBORDINATE && !works(&ids, ATTEMPT_NAMESPACE, said, sizeof said)) {
+    if (space->kind == IDS_SUBORDINATE && !works(&ids, TREE_READONLY, said, sizeof said)) {
         log_info("subordinate ids cannot be used: %s", said);
         space->kind = IDS_SINGLE;
         snprintf(space->why, sizeof space->why, "subordinate ids cannot be used: %s", said);
         return;
     }
-    isolation->writable =
-        space->kind == IDS_ROOT_RANGE && works(&ids, ATTEMPT_LAYERS, said, sizeof said);
-    if (!isolation->writable)
-        log_info("/usr is read-only in sandboxes: %s", said);
+    /* Mounts with other owners are for the host's root to make. */
+    if (space->kind == IDS_ROOT_RANGE && works(&ids, TREE_WRITABLE, said, sizeof said))
+        isolation->tree = TREE_WRITABLE;
+    else if (works(&ids, TREE_LOCAL, said, sizeof said))
+        isolation->tree = TREE_LOCAL;
+    if (isolation->tree != TREE_WRITABLE)
+        log_info("/usr is not writable in sandboxes%s%s", *said ? ": " : "", said);
+    if (isolation->tree != TREE_READONLY)
+        local_tree_read(&isolation->local, LOCAL_TREE);
+}
+
+void host_isolation_free(struct host_isolation *isolation) {
+    local_tree_free(&isolation->local);
 }
 
 json_t *host_isolation_describe(const struct host_isolation *isolation) {
     bool single = isolation->ids.kind == IDS_SINGLE;
+    static const char *const trees[] = {"readonly", "local", "writable"};
     json_t *object = json_pack("{s:s, s:s}", "ids", single ? "single" : "range", "systemTree",
-                               isolation->writable ? "writable" : "readonly");
+                               trees[isolation->tree]);
     if (object && single)
         json_object_set_new(object, "why", json_string(isolation->ids.why));
     return object;

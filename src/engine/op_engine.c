@@ -54,22 +54,29 @@ static json_t *languages(const struct payload *payload) {
     return list;
 }
 
+/* What this host offers. Each topic adds a key of its own. */
+static json_t *describe_host(const struct engine *engine) {
+    json_t *host = json_object();
+    json_object_set_new(host, "caps", caps_describe(&engine->config, engine->sandboxes));
+    json_object_set_new(host, "limits", cgroups_describe(engine->cgroups));
+    json_object_set_new(host, "isolation", sandboxes_isolation_describe(engine->sandboxes));
+    json_object_set_new(host, "zygotes", sandboxes_zygotes_describe(engine->sandboxes));
+    json_object_set_new(host, "seccomp", syscall_filter_describe(engine->filter));
+    return host;
+}
+
 void op_engine(const struct api_call *call) {
     if (!is_here(call))
         return;
     const struct engine *engine = call->engine;
     char started[RFC3339_SIZE];
     rfc3339_format(engine->started_at, started);
-    json_t *body =
-        json_pack("{s:s, s:I, s:s?, s:s, s:I, s:I, s:f, s:o, s:{s:o, s:o, s:o, s:o}}", "version",
-                  SB_VERSION, "pid", (json_int_t)getpid(), "socket", engine->socket, "startedAt",
-                  started, "sandboxes", (json_int_t)sandboxes_count(engine->sandboxes),
-                  "connections", (json_int_t)gateway_count(engine->gateway), "idleTimeout",
-                  engine->options->idle_timeout, "languages", languages(engine->payload), "host",
-                  "caps", caps_describe(&engine->config, engine->sandboxes), "isolation",
-                  sandboxes_isolation_describe(engine->sandboxes), "zygotes",
-                  sandboxes_zygotes_describe(engine->sandboxes), "seccomp",
-                  syscall_filter_describe(engine->filter));
+    json_t *body = json_pack(
+        "{s:s, s:I, s:s?, s:s, s:I, s:I, s:f, s:o, s:o}", "version", SB_VERSION, "pid",
+        (json_int_t)getpid(), "socket", engine->socket, "startedAt", started, "sandboxes",
+        (json_int_t)sandboxes_count(engine->sandboxes), "connections",
+        (json_int_t)gateway_count(engine->gateway), "idleTimeout", engine->options->idle_timeout,
+        "languages", languages(engine->payload), "host", describe_host(engine));
     if (body)
         http_reply_json(call->request, 200, body);
     else

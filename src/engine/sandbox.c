@@ -47,6 +47,7 @@ static void tell_ended(struct sandbox *sandbox, bool gone) {
 
 static void release(struct sandbox *sandbox) {
     sandbox_process_close(sandbox);
+    sandbox_cgroup_close(sandbox);
     ev_timer_stop(sandbox_loop(sandbox), &sandbox->end_deadline);
     sandboxes_unlink(sandbox->set, sandbox);
     json_decref(sandbox->record.metadata);
@@ -69,7 +70,7 @@ static void tell_failure(struct sandbox *sandbox) {
 
 void sandbox_process_changed(struct sandbox *sandbox) {
     if (sandbox->state != SANDBOX_ENDING)
-        sandbox_end(sandbox, "its processes ended", NULL, NULL);
+        sandbox_end(sandbox, sandbox_end_cause(sandbox), NULL, NULL);
     if (!sandbox_process_gone(sandbox))
         return;
     log_info("sandbox %s: gone", sandbox->record.id);
@@ -236,6 +237,7 @@ struct sandbox *sandbox_create(struct sandboxes *set, const sandbox_request *req
     if (request->lease_fd >= 0)
         close(request->lease_fd);
     if (sandbox) {
+        sandbox_cgroup_close(sandbox);
         json_decref(sandbox->record.metadata);
         sandbox_log_free(&sandbox->log);
         refused_calls_free(sandbox->refused);

@@ -19,6 +19,7 @@
 #include "sandbox_record.h"
 #include "syscall_filter.h"
 
+struct cgroups;
 struct sandbox;
 struct sandbox_log;
 struct sandboxes;
@@ -27,6 +28,7 @@ typedef struct sandboxes_config {
     struct ev_loop *loop; /* the default loop: only that one sees children end */
     const struct payload *payload;
     struct syscall_filter *filter;
+    struct cgroups *cgroups;
     const char *bwrap;             /* absolute, or "" */
     void (*on_change)(void *user); /* a sandbox came or went */
     void *user;

@@ -10,6 +10,7 @@
 
 #include <sys/types.h>
 
+#include "cgroups.h"
 #include "host_isolation.h"
 #include "init_exchange.h"
 #include "refused_calls.h"
@@ -78,6 +79,8 @@ struct sandbox {
     struct runner_jobs *runners;
     uint64_t zygote; /* its number; 0: none yet */
     struct sandbox_log log;
+    struct cgroup *cgroup; /* NULL where there are none */
+    ev_tstamp oom_at;      /* when the kernel last ended a process for want of memory; 0: never */
 
     struct init_exchange *init; /* while starting */
     sandbox_started *started;   /* until it was called */
@@ -113,6 +116,13 @@ int sandbox_process_start(struct sandbox *sandbox, char *message, size_t room);
 void sandbox_process_kill(struct sandbox *sandbox);
 bool sandbox_process_gone(const struct sandbox *sandbox);
 void sandbox_process_close(struct sandbox *sandbox);
+
+/* sandbox_cgroup.c: makes its group, before it has processes. How many descriptors are in
+ * join[], for cgroup_join(); or -1 with errno. */
+int sandbox_cgroup_open(struct sandbox *sandbox, int join[CGROUP_JOIN_MAX]);
+void sandbox_cgroup_close(struct sandbox *sandbox);
+/* Why all of its processes ended, as far as that can be told. */
+const char *sandbox_end_cause(struct sandbox *sandbox);
 
 /* sandbox_link.c */
 void sandbox_link_open(struct sandbox *sandbox, int control_fd);

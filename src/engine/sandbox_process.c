@@ -4,6 +4,7 @@
 
 #include <errno.h>
 #include <signal.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -141,8 +142,16 @@ int sandbox_process_start(struct sandbox *sandbox, char *message, size_t room) {
                        .bwrap = sandbox->set->config.bwrap,
                        .filter_fd = syscall_filter_fd(sandbox->set->config.filter),
                        .ids = sandbox->ids,
-                       .writable = sandbox->set->isolation.writable};
-    if (bwrap_spawn(&spawned, &spec, message, room) < 0)
+                       .isolation = &sandbox->set->isolation};
+    spec.join_count = sandbox_cgroup_open(sandbox, spec.join);
+    if (spec.join_count < 0) {
+        snprintf(message, room, "the sandbox's control group cannot be made: %s", strerror(errno));
+        return -1;
+    }
+    int result = bwrap_spawn(&spawned, &spec, message, room);
+    for (int i = 0; i < spec.join_count; i++)
+        close(spec.join[i]);
+    if (result < 0)
         return -1;
     struct sandbox_process *process = &sandbox->process;
     struct ev_loop *loop = sandbox_loop(sandbox);
@@ -168,6 +177,8 @@ int sandbox_process_start(struct sandbox *sandbox, char *message, size_t room) {
 
 void sandbox_process_kill(struct sandbox *sandbox) {
     struct sandbox_process *process = &sandbox->process;
+    if (sandbox->cgroup)
+        cgroup_kill(sandbox->cgroup);
     if (process->init_fd >= 0)
         process_kill(process->init_fd);
     if (!process->bwrap_ended)

@@ -189,25 +189,55 @@ static int fill(const struct sandbox_root *root, int at) {
     return 0;
 }
 
-/* Puts a layer that takes the changes above a directory of the host. number: names its parts. */
-static int overlay(const struct sandbox_root *root, int number) {
-    char lower[64], upper[64], work[64], target[96], options[320];
-    const char *stage = root->stage;
-    snprintf(lower, sizeof lower, "%s/lower-%d", stage, number);
-    snprintf(upper, sizeof upper, "%s/upper-%d", stage, number);
-    snprintf(work, sizeof work, "%s/work-%d", stage, number);
-    snprintf(target, sizeof target, "%s/" STAGE_ROOT "%s", stage, host_trees[number]);
-    if (mkdir(lower, 0700) < 0 || mkdir(upper, 0755) < 0 || mkdir(work, 0700) < 0)
-        return complain("mkdir", lower);
-    if (syscall(SYS_move_mount, root->trees[number], "", AT_FDCWD, lower, MOVE_MOUNT_F_EMPTY_PATH) <
-        0)
-        return complain("move_mount", lower);
+/* Puts a layer that takes the changes above a directory of the host. name: of its parts; path:
+ * below the stage. */
+static int overlay(const struct sandbox_root *root, const char *name, const char *lower,
+                   const char *path) {
+    char upper[64], work[64], target[96], options[320];
+    snprintf(upper, sizeof upper, "%s/upper-%s", root->stage, name);
+    snprintf(work, sizeof work, "%s/work-%s", root->stage, name);
+    snprintf(target, sizeof target, "%s/%s", root->stage, path);
+    if ((mkdir(upper, 0755) < 0 && errno != EEXIST) || mkdir(work, 0700) < 0)
+        return complain("mkdir", work);
     /* userxattr: without it the layer keeps its notes where root of a user namespace may not. */
     snprintf(options, sizeof options, "lowerdir=%s,upperdir=%s,workdir=%s,userxattr", lower, upper,
              work);
     return mount("stepbox", target, "overlay", MS_NODEV | MS_NOSUID, options) < 0
                ? complain("overlay", target)
                : 0;
+}
+
+/* One of the host's trees; takes it. number: which. */
+static int overlay_tree(struct sandbox_root *root, int number) {
+    char name[16], lower[64];
+    snprintf(name, sizeof name, "%d", number);
+    snprintf(lower, sizeof lower, "%s/lower-%d", root->stage, number);
+    if (mkdir(lower, 0700) < 0)
+        return complain("mkdir", lower);
+    if (syscall(SYS_move_mount, root->trees[number], "", AT_FDCWD, lower, MOVE_MOUNT_F_EMPTY_PATH) <
+        0)
+        return complain("move_mount", lower);
+    char path[64];
+    snprintf(path, sizeof path, STAGE_ROOT "%s", host_trees[number]);
+    return overlay(root, name, lower, path);
+}
+
+/* /usr/local, with the owners that the host's files have: nobody whom the sandbox has. */
+static int overlay_local(const struct sandbox_root *root) {
+    char upper[64], path[PATH_MAX];
+    struct stat st;
+    if (lstat(LOCAL_TREE, &st) < 0 || !S_ISDIR(st.st_mode))
+        return 0;
+    snprintf(upper, sizeof upper, "%s/upper-local", root->stage);
+    if (mkdir(upper, 0755) < 0)
+        return complain("mkdir", upper);
+    for (size_t i = 0; root->local && i < root->local->count; i++) {
+        snprintf(path, sizeof path, "%s/%s", upper, root->local->paths[i]);
+        if (mkdir(path, 0755) < 0)
+            return complain("mkdir", path);
+    }
+    return overlay(root, "local", LOCAL_TREE,
+                   root->tree == TREE_WRITABLE ? STAGE_ROOT LOCAL_TREE : STAGE_LOCAL);
 }
 
 /* The package database names groups of the host as owners of files, and dpkg does nothing as long
@@ -229,6 +259,7 @@ int sandbox_root_build(struct sandbox_root *root) {
     int stage = open(root->stage, O_PATH | O_DIRECTORY | O_CLOEXEC);
     if (stage < 0 || make_directory(stage, STAGE_ROOT, 0755, false) < 0 ||
         make_directory(stage, STAGE_SHM, 01777, false) < 0 ||
+        make_directory(stage, STAGE_LOCAL, 0755, false) < 0 ||
         mknodat(stage, STAGE_EMPTY, S_IFREG | 0444, 0) < 0)
         return complain("open", root->stage);
     snprintf(path, sizeof path, "%s/" STAGE_ROOT, root->stage);
@@ -239,11 +270,13 @@ int sandbox_root_build(struct sandbox_root *root) {
     close(at);
     close(stage);
     for (int i = 0; i < HOST_TREES; i++) {
-        if (result == 0 && root->writable && root->trees[i] >= 0)
-            result = overlay(root, i);
+        if (result == 0 && root->tree == TREE_WRITABLE && root->trees[i] >= 0)
+            result = overlay_tree(root, i);
         if (root->trees[i] >= 0)
             close(root->trees[i]);
         root->trees[i] = -1;
     }
-    return result == 0 && root->writable ? forget_owners(root) : result;
+    if (result == 0 && root->tree != TREE_READONLY)
+        result = overlay_local(root);
+    return result == 0 && root->tree == TREE_WRITABLE ? forget_owners(root) : result;
 }

@@ -14,14 +14,23 @@
 #include <stdint.h>
 
 #include "id_space.h"
+#include "local_tree.h"
 #include "payload.h"
 #include "user_namespace.h"
+
+/* What of /usr takes changes, in layers above the host's. */
+enum system_tree {
+    TREE_READONLY,
+    TREE_LOCAL,   /* /usr/local */
+    TREE_WRITABLE /* all, and the database of packages */
+};
 
 struct sandbox_root {
     const struct payload *payload; /* may be NULL: nothing is put into it */
     const struct sandbox_ids *ids;
     uint64_t size; /* bytes, of all that the sandbox may write */
-    bool writable; /* /usr takes changes, in a layer above the host's */
+    enum system_tree tree;
+    const struct local_tree *local; /* may be NULL with TREE_READONLY */
     int trees[HOST_TREES];
     char stage[32];    /* set: the directory that it is mounted on */
     const char *bwrap; /* a path that must not be covered */
@@ -31,6 +40,7 @@ struct sandbox_root {
 #define STAGE_ROOT "root"
 #define STAGE_SHM "shm"
 #define STAGE_EMPTY "empty" /* a file */
+#define STAGE_LOCAL "local" /* /usr/local, with TREE_LOCAL */
 
 /* Chooses root->stage. */
 void sandbox_root_choose_stage(struct sandbox_root *root);

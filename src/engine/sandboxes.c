@@ -28,6 +28,7 @@ struct sandboxes *sandboxes_new(const sandboxes_config *config) {
                                                  .gid = other ? set->isolation.ids.keeper_gid : 0,
                                                  .off = set->isolation.impossible});
     if (!set->zygotes) {
+        host_isolation_free(&set->isolation);
         refused_set_free(set->refused);
         free(set);
         return NULL;
@@ -39,6 +40,7 @@ struct sandboxes *sandboxes_new(const sandboxes_config *config) {
 
 void sandboxes_free(struct sandboxes *set) {
     zygotes_free(set->zygotes);
+    host_isolation_free(&set->isolation);
     refused_set_free(set->refused);
     free(set);
 }

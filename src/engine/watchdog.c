@@ -8,10 +8,12 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "cgroups.h"
 #include "log.h"
 #include "orphans.h"
 
 #define REAP_TRIES 500 /* each 10 ms */
+#define SWEEP_TRIES 100
 
 /* Kills and reaps every child until there is none. */
 static void kill_children(void) {
@@ -25,6 +27,13 @@ static void kill_children(void) {
         nanosleep(&(struct timespec){.tv_nsec = 10 * 1000 * 1000}, NULL);
     }
     log_error("processes of sandboxes could not be killed");
+}
+
+/* Removes the control groups of the sandboxes: the kernel empties them soon after their processes
+ * have died. */
+static void sweep_groups(void) {
+    for (int i = 0; i < SWEEP_TRIES && cgroups_sweep() > 0; i++)
+        nanosleep(&(struct timespec){.tv_nsec = 10 * 1000 * 1000}, NULL);
 }
 
 /* Waits for the engine's end; returns its wait status. */
@@ -76,6 +85,7 @@ int watchdog_start(const socket_claim *claim, int tcp_fd, int report_fd) {
         close(report_fd);
     int status = watch(engine, &signals);
     kill_children();
+    sweep_groups();
     if (claim)
         socket_claim_withdraw(claim);
     if (WIFSIGNALED(status)) {

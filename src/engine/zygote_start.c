@@ -28,8 +28,8 @@
 
 /* The name of the script is a roundabout one: as long as the path that a runner shows in its place,
  * so that what a runner shows as its command line fits in. */
-static char *const arguments[] = {
-    (char *)ZYGOTE_PYTHON, (char *)"/proc/self/fd/././././././././././3", (char *)"3", NULL};
+static char *const arguments[] = {(char *)ZYGOTE_PYTHON,
+                                  (char *)"/proc/self/fd/././././././././././3", (char *)"3", NULL};
 
 /* Nothing of whoever started the engine. No home, so that no packages of a user's are found. */
 static char *const environment[] = {(char *)"PATH=/usr/local/bin:/usr/bin:/bin",
