@@ -88,6 +88,12 @@ const struct syscall_values syscalls_by_value[] = {
 #define NAMESPACES                                                                                 \
     (CLONE_NEWNS | CLONE_NEWCGROUP | CLONE_NEWUTS | CLONE_NEWIPC | CLONE_NEWUSER | CLONE_NEWPID |  \
      CLONE_NEWNET)
+/* Of the type, without SOCK_NONBLOCK and SOCK_CLOEXEC. */
+#define SOCKET_TYPE 0xf
+/* clang-format off */
+#define SOCKET(family, type, protocol)                                                             \
+    {{0, WHOLE_INT, family}, {1, SOCKET_TYPE, type}, {2, WHOLE_INT, protocol}}
+/* clang-format on */
 
 const struct syscall_check syscalls_checked[] = {
     {"clone", 0, {{0, NAMESPACES, 0}}},
@@ -97,29 +103,25 @@ const struct syscall_check syscalls_checked[] = {
      0,
      {{0, WHOLE_INT, SECCOMP_SET_MODE_FILTER}, {1, SECCOMP_FILTER_FLAG_NEW_LISTENER, 0}}},
     {"socket", 0, {{0, WHOLE_INT, AF_UNIX}}},
+    {"socket", 0, SOCKET(AF_INET, SOCK_STREAM, 0)},
+    {"socket", 0, SOCKET(AF_INET, SOCK_STREAM, IPPROTO_TCP)},
+    {"socket", 0, SOCKET(AF_INET, SOCK_DGRAM, 0)},
+    {"socket", 0, SOCKET(AF_INET, SOCK_DGRAM, IPPROTO_UDP)},
+    {"socket", 0, SOCKET(AF_INET6, SOCK_STREAM, 0)},
+    {"socket", 0, SOCKET(AF_INET6, SOCK_STREAM, IPPROTO_TCP)},
+    {"socket", 0, SOCKET(AF_INET6, SOCK_DGRAM, 0)},
+    {"socket", 0, SOCKET(AF_INET6, SOCK_DGRAM, IPPROTO_UDP)},
+    /* Go tries it first. */
+    {"socket", EPROTONOSUPPORT, SOCKET(AF_INET, SOCK_STREAM, PROTOCOL_MPTCP)},
+    {"socket", EPROTONOSUPPORT, SOCKET(AF_INET6, SOCK_STREAM, PROTOCOL_MPTCP)},
+    /* The C library asks which addresses there are before it resolves a name. */
+    {"socket", 0, SOCKET(AF_NETLINK, SOCK_RAW, NETLINK_ROUTE)},
+    {"socket", 0, SOCKET(AF_NETLINK, SOCK_DGRAM, NETLINK_ROUTE)},
     /* Programs that add users take this for a kernel without audit, and anything else for a fault.
      */
     {"socket", EPROTONOSUPPORT, {{0, WHOLE_INT, AF_NETLINK}, {2, WHOLE_INT, NETLINK_AUDIT}}},
     /* Handlers of crashes say who may look at them; here nobody may. */
     {"prctl", EINVAL, {{0, WHOLE_INT, PR_SET_PTRACER}}},
-    {0},
-};
-
-const struct socket_kind sockets_checked[] = {
-    {AF_INET, SOCK_STREAM, 0, 0},
-    {AF_INET, SOCK_STREAM, IPPROTO_TCP, 0},
-    {AF_INET, SOCK_DGRAM, 0, 0},
-    {AF_INET, SOCK_DGRAM, IPPROTO_UDP, 0},
-    {AF_INET6, SOCK_STREAM, 0, 0},
-    {AF_INET6, SOCK_STREAM, IPPROTO_TCP, 0},
-    {AF_INET6, SOCK_DGRAM, 0, 0},
-    {AF_INET6, SOCK_DGRAM, IPPROTO_UDP, 0},
-    /* Go tries it first. */
-    {AF_INET, SOCK_STREAM, PROTOCOL_MPTCP, EPROTONOSUPPORT},
-    {AF_INET6, SOCK_STREAM, PROTOCOL_MPTCP, EPROTONOSUPPORT},
-    /* The C library asks which addresses there are before it resolves a name. */
-    {AF_NETLINK, SOCK_RAW, NETLINK_ROUTE, 0},
-    {AF_NETLINK, SOCK_DGRAM, NETLINK_ROUTE, 0},
     {0},
 };
 

@@ -15,166 +15,181 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "bpf_program.h"
 #include "syscall_rules.h"
 
-#define INT_MASK 0xffffffff
-#define SOCKET_TYPE_MASK 0xf /* without SOCK_NONBLOCK and SOCK_CLOEXEC */
 #define KIND_OTHER SYSCALL_NUMBERS
 #define KIND_OTHER_ARCHITECTURE (SYSCALL_NUMBERS + 1)
 
+/* x32 says that it is x86-64, and has this bit in its numbers. */
+#define X32_BIT 0x40000000
+
+enum rule { RULE_REFUSE, RULE_ALLOW, RULE_QUIET, RULE_CHECK };
+
 struct syscall_filter {
     int fd;
+    size_t instructions;
     bool counted;
-    uint32_t architecture, library_architecture; /* AUDIT_ARCH_..., SCMP_ARCH_... */
+    uint32_t architecture;           /* AUDIT_ARCH_..., which is the library's number too */
+    uint8_t rules[SYSCALL_NUMBERS];  /* enum rule */
+    uint8_t errors[SYSCALL_NUMBERS]; /* of those that are refused, quietly or not */
     int ioctl_number;
-    uint8_t errors[SYSCALL_NUMBERS]; /* of those that are refused */
-    bool known[SYSCALL_NUMBERS];     /* is in one of the lists */
     char name[64];
 };
 
 /* Below 0: there is no such call on this architecture, or the library and we do not know it. */
 static int number_of(const struct syscall_filter *filter, const char *name) {
-    int number = seccomp_syscall_resolve_name_arch(filter->library_architecture, name);
-    for (const struct syscall_number *newer = syscalls_newer;
-         number == __NR_SCMP_ERROR && newer->name; newer++)
+    for (const struct syscall_number *newer = syscalls_newer; newer->name; newer++)
         if (strcmp(newer->name, name) == 0)
             return newer->number;
-    return number < SYSCALL_NUMBERS ? number : __NR_SCMP_ERROR;
+    int number = seccomp_syscall_resolve_name_arch(filter->architecture, name);
+    return number < SYSCALL_NUMBERS ? number : -1;
 }
 
-/* Adds a rule for a call that there may not be. 0, or -errno of the library. */
-static int add(struct syscall_filter *filter, scmp_filter_ctx context, uint32_t action,
-               const char *name, unsigned count, const struct scmp_arg_cmp *arguments) {
+static void set_rule(struct syscall_filter *filter, const char *name, enum rule rule, int error) {
     int number = number_of(filter, name);
     if (number < 0)
-        return 0;
-    filter->known[number] = true;
-    return seccomp_rule_add_exact_array(context, action, number, count, arguments);
+        return;
+    filter->rules[number] = (uint8_t)rule;
+    filter->errors[number] = (uint8_t)error;
 }
 
-static struct scmp_arg_cmp compare(unsigned index, uint32_t mask, uint32_t value) {
-    return (struct scmp_arg_cmp){index, SCMP_CMP_MASKED_EQ, mask, value};
-}
-
-static uint32_t action_of(int error) {
-    return error ? SCMP_ACT_ERRNO((unsigned)error) : SCMP_ACT_ALLOW;
-}
-
-/* Those that are decided by their arguments: allowed, or quietly refused. */
-static int add_checked(struct syscall_filter *filter, scmp_filter_ctx context) {
-    int failed = 0;
-    for (const struct syscall_values *list = syscalls_by_value; list->name && !failed; list++)
-        for (size_t i = 0; i < list->count && !failed; i++) {
-            struct scmp_arg_cmp argument = compare(list->index, list->mask, list->values[i]);
-            failed = add(filter, context, SCMP_ACT_ALLOW, list->name, 1, &argument);
-        }
-    for (const struct syscall_check *check = syscalls_checked; check->name && !failed; check++) {
-        struct scmp_arg_cmp arguments[SYSCALL_ARGUMENTS_MAX];
-        unsigned count = 0;
-        for (; count < SYSCALL_ARGUMENTS_MAX && check->arguments[count].mask; count++)
-            arguments[count] = compare(check->arguments[count].index, check->arguments[count].mask,
-                                       check->arguments[count].value);
-        failed = add(filter, context, action_of(check->error), check->name, count, arguments);
-    }
-    for (const struct socket_kind *kind = sockets_checked; kind->family && !failed; kind++) {
-        struct scmp_arg_cmp arguments[] = {compare(0, INT_MASK, (uint32_t)kind->family),
-                                           compare(1, SOCKET_TYPE_MASK, (uint32_t)kind->type),
-                                           compare(2, INT_MASK, (uint32_t)kind->protocol)};
-        failed = add(filter, context, action_of(kind->error), "socket", 3, arguments);
-    }
-    for (int number = 0; number < SYSCALL_NUMBERS; number++)
-        if (filter->known[number])
-            filter->errors[number] = EPERM;
-    return failed;
-}
-
-/* Those that are decided by their names. */
-static int add_named(struct syscall_filter *filter, scmp_filter_ctx context) {
-    int failed = 0;
-    for (const char *const *name = syscalls_allowed; *name && !failed; name++)
-        failed = add(filter, context, SCMP_ACT_ALLOW, *name, 0, NULL);
-    for (const struct syscall_quiet *quiet = syscalls_quiet; quiet->name && !failed; quiet++)
-        failed = add(filter, context, SCMP_ACT_ERRNO((unsigned)quiet->error), quiet->name, 0, NULL);
-    for (const char *const *name = syscalls_refused; *name; name++) {
-        int number = number_of(filter, *name);
-        if (number >= 0)
-            filter->errors[number] = EPERM;
-    }
-    return failed;
-}
-
-/* Nobody is asked when the kernel answers by itself: with EPERM, unless there is no such call. */
-static int add_unknown(struct syscall_filter *filter, scmp_filter_ctx context) {
-    int failed = 0;
-    for (int number = 0; number < SYSCALL_NUMBERS && !failed; number++)
-        if (!filter->known[number] && filter->errors[number] == ENOSYS)
-            failed = seccomp_rule_add_exact_array(context, SCMP_ACT_ERRNO(ENOSYS), number, 0, NULL);
-    return failed;
-}
-
-static int add_rules(struct syscall_filter *filter, scmp_filter_ctx context) {
+static void read_tables(struct syscall_filter *filter) {
     memset(filter->errors, ENOSYS, sizeof filter->errors);
-    uint32_t refuse = filter->counted ? SCMP_ACT_NOTIFY : SCMP_ACT_ERRNO(ENOSYS);
-    int failed = 0;
-    if (filter->library_architecture != seccomp_arch_native())
-        failed = seccomp_arch_add(context, filter->library_architecture);
-    if (filter->library_architecture != seccomp_arch_native() && !failed)
-        failed = seccomp_arch_remove(context, seccomp_arch_native());
-    /* The calls of other architectures have other numbers, so all are shut. A tree of numbers is
-     * shorter to go through than a list. */
-    if (!failed)
-        failed = seccomp_attr_set(context, SCMP_FLTATR_ACT_BADARCH, refuse);
-    if (!failed)
-        failed = seccomp_attr_set(context, SCMP_FLTATR_CTL_OPTIMIZE, 2);
-    if (!failed)
-        failed = add_checked(filter, context);
-    if (!failed)
-        failed = add_named(filter, context);
-    if (!failed && !filter->counted)
-        failed = add_unknown(filter, context);
+    for (const char *const *name = syscalls_allowed; *name; name++)
+        set_rule(filter, *name, RULE_ALLOW, 0);
+    for (const char *const *name = syscalls_refused; *name; name++)
+        set_rule(filter, *name, RULE_REFUSE, EPERM);
+    for (const struct syscall_quiet *quiet = syscalls_quiet; quiet->name; quiet++)
+        set_rule(filter, quiet->name, RULE_QUIET, quiet->error);
+    for (const struct syscall_values *list = syscalls_by_value; list->name; list++)
+        set_rule(filter, list->name, RULE_CHECK, EPERM);
+    for (const struct syscall_check *check = syscalls_checked; check->name; check++)
+        set_rule(filter, check->name, RULE_CHECK, EPERM);
     filter->ioctl_number = number_of(filter, "ioctl");
-    return failed;
 }
 
-/* Writes the program into the filter's memory file, and closes that to changes. 0, or -errno. */
-static int build(struct syscall_filter *filter) {
-    /* What the kernel here can do does not matter for building; the library asks it if not told. */
-    seccomp_api_set(5);
-    scmp_filter_ctx context =
-        seccomp_init(filter->counted ? SCMP_ACT_NOTIFY : SCMP_ACT_ERRNO(EPERM));
-    if (!context)
-        return -ENOMEM;
-    int failed = add_rules(filter, context);
+static uint32_t refusal(const struct syscall_filter *filter, int error) {
+    return filter->counted ? SECCOMP_RET_USER_NOTIF : SECCOMP_RET_ERRNO | (uint32_t)error;
+}
+
+static void write_check(struct bpf_program *program, const struct syscall_check *check) {
+    size_t places[SYSCALL_ARGUMENTS_MAX], count = 0;
+    for (; count < SYSCALL_ARGUMENTS_MAX && check->arguments[count].mask; count++) {
+        bpf_load_argument(program, check->arguments[count].index, check->arguments[count].mask);
+        places[count] = bpf_skip_unless_equal(program, check->arguments[count].value);
+    }
+    bpf_return(program,
+               check->error ? SECCOMP_RET_ERRNO | (uint32_t)check->error : SECCOMP_RET_ALLOW);
+    while (count > 0)
+        bpf_land(program, places[--count]);
+}
+
+/* The decision about a call by its arguments: each alternative in turn. */
+static void write_checks(const struct syscall_filter *filter, struct bpf_program *program,
+                         int number) {
+    for (const struct syscall_values *list = syscalls_by_value; list->name; list++) {
+        if (number_of(filter, list->name) != number)
+            continue;
+        bpf_load_argument(program, list->index, list->mask);
+        for (size_t i = 0; i < list->count; i++)
+            bpf_return_if_equal(program, list->values[i], SECCOMP_RET_ALLOW);
+    }
+    for (const struct syscall_check *check = syscalls_checked; check->name; check++)
+        if (number_of(filter, check->name) == number)
+            write_check(program, check);
+    bpf_return(program, refusal(filter, EPERM));
+}
+
+static bool is_same(const struct syscall_filter *filter, int one, int other) {
+    return filter->rules[one] == filter->rules[other] && filter->rules[one] != RULE_CHECK &&
+           (filter->errors[one] == filter->errors[other] || filter->rules[one] == RULE_ALLOW);
+}
+
+/* One that a row of numbers with the same decision begins with, near the middle of first to last;
+ * first when all have the same. */
+static int find_middle(const struct syscall_filter *filter, int first, int last) {
+    int middle = first + (last - first + 1) / 2;
+    for (int distance = 0; distance <= last - first; distance++) {
+        if (middle + distance <= last && !is_same(filter, middle + distance, middle + distance - 1))
+            return middle + distance;
+        if (middle - distance > first && !is_same(filter, middle - distance, middle - distance - 1))
+            return middle - distance;
+    }
+    return first;
+}
+
+/* The decision about the numbers from first to last: a tree of questions whether it is below. */
+static void write_numbers(const struct syscall_filter *filter, struct bpf_program *program,
+                          int first, int last) {
+    int middle = first < last ? find_middle(filter, first, last) : first;
+    if (middle > first) {
+        size_t place = bpf_skip_if_from(program, (uint32_t)middle);
+        write_numbers(filter, program, first, middle - 1);
+        bpf_land(program, place);
+        write_numbers(filter, program, middle, last);
+    } else if (filter->rules[first] == RULE_CHECK) {
+        write_checks(filter, program, first);
+    } else if (filter->rules[first] == RULE_REFUSE) {
+        bpf_return(program, refusal(filter, filter->errors[first]));
+    } else if (filter->rules[first] == RULE_QUIET) {
+        bpf_return(program, SECCOMP_RET_ERRNO | filter->errors[first]);
+    } else {
+        bpf_return(program, SECCOMP_RET_ALLOW);
+    }
+}
+
+static void write_program(const struct syscall_filter *filter, struct bpf_program *program) {
+    /* Other architectures have other numbers: all of them are shut. */
+    bpf_load_architecture(program);
+    bpf_return_unless_equal(program, filter->architecture, refusal(filter, ENOSYS));
+    bpf_load_number(program);
+    bpf_return_if_from(program, SYSCALL_NUMBERS, refusal(filter, ENOSYS));
+    write_numbers(filter, program, 0, SYSCALL_NUMBERS - 1);
+}
+
+/* Puts the program into a memory file that is closed to changes. 0, or -1 with errno. */
+static int save(struct syscall_filter *filter, const struct bpf_program *program) {
+    size_t size = program->count * sizeof *program->code;
+    filter->instructions = program->count;
     filter->fd = memfd_create("stepbox-filter", MFD_CLOEXEC | MFD_ALLOW_SEALING);
-    if (!failed && filter->fd < 0)
-        failed = -errno;
-    if (!failed)
-        failed = seccomp_export_bpf(context, filter->fd);
-    seccomp_release(context);
-    int seals = F_SEAL_SEAL | F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_WRITE;
-    if (!failed && fcntl(filter->fd, F_ADD_SEALS, seals) < 0)
-        failed = -errno;
-    off_t size = failed ? 0 : lseek(filter->fd, 0, SEEK_END);
-    return size > (off_t)(BPF_MAXINSNS * sizeof(struct sock_filter)) ? -E2BIG : failed;
+    return filter->fd >= 0 && pwrite(filter->fd, program->code, size, 0) == (ssize_t)size &&
+                   fcntl(filter->fd, F_ADD_SEALS,
+                         F_SEAL_SEAL | F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_WRITE) == 0
+               ? 0
+               : -1;
+}
+
+static int build(struct syscall_filter *filter) {
+    struct bpf_program *program = calloc(1, sizeof *program);
+    if (!program)
+        return -1;
+    read_tables(filter);
+    write_program(filter, program);
+    int result = program->full ? -1 : save(filter, program);
+    int saved = program->full ? E2BIG : errno;
+    free(program);
+    errno = saved;
+    return result;
 }
 
 struct syscall_filter *syscall_filter_for(uint32_t architecture, bool counted, char *message,
                                           size_t room) {
+    if (architecture != AUDIT_ARCH_X86_64 && architecture != AUDIT_ARCH_AARCH64) {
+        snprintf(message, room,
+                 "sandboxes run on x86-64 and arm64 only: there is no filter of "
+                 "system calls for this machine");
+        return NULL;
+    }
     struct syscall_filter *filter = calloc(1, sizeof *filter);
-    int failed = -ENOMEM;
     if (filter) {
         filter->fd = -1;
         filter->counted = counted;
         filter->architecture = architecture;
-        filter->library_architecture = architecture; /* they are the same numbers but for x32 */
-        failed = architecture == AUDIT_ARCH_X86_64 || architecture == AUDIT_ARCH_AARCH64
-                     ? build(filter)
-                     : -EOPNOTSUPP;
+        if (build(filter) == 0)
+            return filter;
     }
-    if (!failed)
-        return filter;
-    snprintf(message, room, "the filter of system calls cannot be made: %s",
-             failed == -EOPNOTSUPP ? "sandboxes run on x86-64 and arm64 only" : strerror(-failed));
+    snprintf(message, room, "the filter of system calls cannot be made: %s", strerror(errno));
     syscall_filter_free(filter);
     return NULL;
 }
@@ -229,16 +244,14 @@ bool syscall_filter_is_counted(const struct syscall_filter *filter) {
 }
 
 json_t *syscall_filter_describe(const struct syscall_filter *filter) {
-    off_t size = lseek(filter->fd, 0, SEEK_END);
     return json_pack("{s:s, s:I, s:b}", "architecture",
                      filter->architecture == AUDIT_ARCH_X86_64 ? "x86_64" : "aarch64",
-                     "instructions", (json_int_t)size / (json_int_t)sizeof(struct sock_filter),
-                     "refusedCallsCounted", filter->counted);
+                     "instructions", (json_int_t)filter->instructions, "refusedCallsCounted",
+                     filter->counted);
 }
 
 size_t syscall_filter_kind(const struct syscall_filter *filter, const struct seccomp_data *call) {
-    /* x32 says that it is x86-64, and has a bit of its own in the number. */
-    if (call->arch != filter->architecture || (call->nr > 0 && call->nr & 0x40000000))
+    if (call->arch != filter->architecture || (call->nr > 0 && call->nr & X32_BIT))
         return KIND_OTHER_ARCHITECTURE;
     return call->nr >= 0 && call->nr < SYSCALL_NUMBERS ? (size_t)call->nr : KIND_OTHER;
 }
@@ -249,7 +262,7 @@ const char *syscall_filter_kind_name(struct syscall_filter *filter, size_t kind)
     for (const struct syscall_number *newer = syscalls_newer; newer->name; newer++)
         if ((size_t)newer->number == kind)
             return newer->name;
-    char *name = seccomp_syscall_resolve_num_arch(filter->library_architecture, (int)kind);
+    char *name = seccomp_syscall_resolve_num_arch(filter->architecture, (int)kind);
     if (name)
         snprintf(filter->name, sizeof filter->name, "%s", name);
     else

@@ -56,12 +56,6 @@ struct syscall_check {
 };
 extern const struct syscall_check syscalls_checked[];
 
-/* The same for the arguments of socket(). */
-struct socket_kind {
-    int family, type, protocol, error;
-};
-extern const struct socket_kind sockets_checked[];
-
 /* The error of an ioctl that is refused: EPERM for those that are known to do harm, else ENOTTY, as
  * of a file that does not know it. */
 int ioctl_refusal(uint32_t request);
