@@ -222,9 +222,15 @@ static void tell_start_failure(struct context *context, const char *why) {
     finish_current(context);
 }
 
+/* What a step is told whose runner is gone. */
+#define RESTARTED "Context was restarted"
+#define RESTARTED_KILLED                                                                           \
+    RESTARTED ": its runner was killed by signal 9 (out of memory, unless the code did it)"
+
 /* The runner is gone, by itself or killed by us. */
-static void lose_runner(struct context *context, const char *start_failure) {
+static void lose_runner(struct context *context, const char *start_failure, bool by_us) {
     bool was_ready = context->ready;
+    const char *why = !by_us && runner_was_killed(context->runner) ? RESTARTED_KILLED : RESTARTED;
     runner_free(context->runner);
     context->runner = NULL;
     context->ready = context->leaving = false;
@@ -233,7 +239,7 @@ static void lose_runner(struct context *context, const char *start_failure) {
         context->restarted = true;
     if (has_code(context->current)) {
         output_pieces_end(&context->pieces);
-        step_write_error(context->current, "ContextRestarting", "Context was restarted", "");
+        step_write_error(context->current, "ContextRestarting", why, "");
         finish_current(context);
     } else if (context->current) {
         tell_start_failure(context, start_failure);
@@ -242,7 +248,7 @@ static void lose_runner(struct context *context, const char *start_failure) {
 }
 
 static void on_ended(void *user) {
-    lose_runner(user, "ended before it was ready");
+    lose_runner(user, "ended before it was ready", false);
 }
 
 static void on_deadline(struct ev_loop *loop, struct ev_timer *timer, int events) {
@@ -254,7 +260,7 @@ static void on_deadline(struct ev_loop *loop, struct ev_timer *timer, int events
              !context->ready    ? "start"
              : context->leaving ? "leave"
                                 : "heed an interrupt");
-    lose_runner(context, "took too long to start");
+    lose_runner(context, "took too long to start", true);
 }
 
 static bool start_runner(struct context *context) {

@@ -17,6 +17,7 @@
 #include "process_table.h"
 #include "runner_source.h"
 #include "spawn.h"
+#include "spawn_limits.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -225,6 +226,7 @@ int main(int argc, char **argv) {
     setenv("PATH", "/usr/local/bin:/usr/bin:/bin", 0);
     setenv("LANG", "C.UTF-8", 0);
     spawn_raise_file_limit();
+    spawn_limits_raise();
     if (start(&program, &options)) {
         log_error("cannot start");
         return 1;

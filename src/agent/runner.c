@@ -15,6 +15,8 @@
 #include <string.h>
 #include <sys/ioctl.h>
 #include <sys/socket.h>
+#include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 #define READ_SIZE (64 * 1024)
@@ -38,6 +40,7 @@ struct runner {
     bool beginning; /* a step was sent, and its first message has not come */
     bool channel_ended;
     bool exited;
+    int status; /* when exited */
     bool ended; /* told */
     int busy;   /* calls of events under way: freeing waits for them */
     bool freed;
@@ -275,6 +278,7 @@ static void on_exit_of_child(struct ev_loop *loop, struct ev_child *child, int e
     log_debug("runner %d ended with status %#x", (int)runner->pid, (unsigned)child->rstatus);
     enter(runner);
     runner->exited = true;
+    runner->status = child->rstatus;
     tell_end(runner);
     leave(runner);
 }
@@ -388,4 +392,19 @@ void runner_hold(struct runner *runner, bool hold) {
     /* Lines that were read already, and an end that was not told, wake nobody. */
     if (!hold && !runner->request)
         ev_feed_event(runner->loop, &runner->channel, EV_READ);
+}
+
+bool runner_was_killed(const struct runner *runner) {
+    if (runner->exited)
+        return WIFSIGNALED(runner->status) && WTERMSIG(runner->status) == SIGKILL;
+    /* Its channel may have closed a moment before it is dead altogether. */
+    for (int i = 0; i < 10; i++) {
+        siginfo_t info = {0};
+        if (waitid(P_PID, (id_t)runner->pid, &info, WEXITED | WNOHANG | WNOWAIT) < 0)
+            return false;
+        if (info.si_pid)
+            return info.si_code == CLD_KILLED && info.si_status == SIGKILL;
+        nanosleep(&(struct timespec){.tv_nsec = 50 * 1000}, NULL);
+    }
+    return false;
 }

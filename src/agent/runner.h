@@ -44,6 +44,9 @@ typedef struct runner_events {
 /* NULL with errno when it cannot be started. */
 struct runner *runner_start(struct ev_loop *loop, const runner_options *options,
                             const runner_events *events, void *user);
+/* Whether a runner that has ended was killed (SIGKILL): by the kernel, for want of memory, by code,
+ * or by us. */
+bool runner_was_killed(const struct runner *runner);
 /* Kills what is left of it, and everything it started. */
 void runner_free(struct runner *runner);
 

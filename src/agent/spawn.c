@@ -1,6 +1,7 @@
 /* spawn.c - fork, session, descriptors, exec. The agent is small and has one thread: fork is cheap.
  */
 #include "spawn.h"
+#include "spawn_limits.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -44,6 +45,8 @@ static void reset_signals(void) {
 }
 
 static spawn_stage become(const spawn_options *options, pid_t agent) {
+    spawn_offer_to_kernel();
+    spawn_limits_lower(options->channel >= 0);
     if (privileges_become(options->user))
         return SPAWN_FORK;
     /* Outside of a sandbox nothing else ends what an agent leaves that is killed. */

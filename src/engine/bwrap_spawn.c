@@ -9,16 +9,13 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
-#include <sys/resource.h>
 #include <unistd.h>
 
 #include "bwrap_args.h"
 #include "control_socket.h"
 #include "remedy.h"
+#include "sandbox_rlimits.h"
 #include "sandbox_root.h"
-
-/* Open files a process in the sandbox may have at first: programs loop over as many. */
-#define SOFT_OPEN_FILES 4096
 
 /* Every descriptor of a start, -1 when not open. The child's ends are closed in the engine after
  * the fork. */
@@ -83,16 +80,6 @@ static int find_bwrap(char out[PATH_MAX]) {
     strcpy(out, "bwrap");
     errno = ENOENT;
     return -1;
-}
-
-static void limit(int resource, rlim_t soft, rlim_t hard) {
-    struct rlimit now;
-    if (getrlimit(resource, &now) < 0)
-        return;
-    if (now.rlim_max < hard)
-        hard = now.rlim_max;
-    now = (struct rlimit){soft < hard ? soft : hard, hard};
-    setrlimit(resource, &now);
 }
 
 static void fail_child(const char *what) __attribute__((noreturn));
@@ -168,13 +155,12 @@ static void run_child(const struct ends *ends, const bwrap_spec *spec, const cha
     if (getppid() != engine)
         _exit(127);
     wait_for_go(ends);
-    limit(RLIMIT_CORE, 0, 0);
-    limit(RLIMIT_NOFILE, SOFT_OPEN_FILES, (rlim_t)spec->limits->open_files);
     if (chdir("/") < 0)
         fail_child("cannot enter /");
     sandbox_root_choose_stage(&root);
     if (user_namespace_enter(&spec->ids, root.trees) < 0)
         _exit(127);
+    sandbox_rlimits_apply(spec->limits, spec->join_count == 0);
     /* The change of user has reset it. */
     prctl(PR_SET_PDEATHSIG, SIGKILL);
     if (getppid() != engine)

@@ -28,7 +28,8 @@ static int64_t read_number(const struct cgroup *group, unsigned controller, cons
 
 static int limit(const struct cgroup *group, const struct limits *limits) {
     if (write_number(group, CGROUP_MEMORY, "memory.limit_in_bytes", limits->memory) < 0 ||
-        write_number(group, CGROUP_PIDS, "pids.max", limits->processes + LIMITS_OWN_PROCESSES) < 0)
+        write_number(group, CGROUP_PIDS, "pids.max", limits->processes + LIMITS_GROUP_PROCESSES) <
+            0)
         return -1;
     /* Where swap is accounted there shall be none; elsewhere there is no such file. */
     if (write_number(group, CGROUP_MEMORY, "memory.memsw.limit_in_bytes", limits->memory) < 0 &&

@@ -27,7 +27,7 @@ static int limit(const struct cgroup *group, const struct limits *limits) {
          cgroup_file_write_number(fd, group->name, "memory.max", limits->memory) < 0) ||
         (has(group, CGROUP_PIDS) &&
          cgroup_file_write_number(fd, group->name, "pids.max",
-                                  limits->processes + LIMITS_OWN_PROCESSES) < 0) ||
+                                  limits->processes + LIMITS_GROUP_PROCESSES) < 0) ||
         (has(group, CGROUP_CPU) && cgroup_file_write(fd, group->name, "cpu.max", quota) < 0))
         return -1;
     /* Without swap in the kernel there is no such file. */

@@ -31,6 +31,8 @@ struct limits {
 /* The sandbox's own processes, in addition to those of its user: bwrap, the agent, and what the
  * agent starts before it has given up its privileges. */
 #define LIMITS_OWN_PROCESSES 16
+/* The same for the control group, which counts those of every user. */
+#define LIMITS_GROUP_PROCESSES (2 * LIMITS_OWN_PROCESSES)
 
 /* What this host gives a sandbox when nobody says more. */
 void limits_defaults(struct limits *limits, const struct host_facts *host);

@@ -1,0 +1,42 @@
+#include "spawn_limits.h"
+
+#include "privileges.h"
+
+#include <fcntl.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+static struct rlimit processes; /* as the engine has set it */
+
+void spawn_limits_raise(void) {
+    if (getrlimit(RLIMIT_NPROC, &processes))
+        return;
+    struct rlimit raised = {.rlim_cur = processes.rlim_max, .rlim_max = processes.rlim_max};
+    setrlimit(RLIMIT_NPROC, &raised);
+}
+
+void spawn_offer_to_kernel(void) {
+    /* The file of a process that is not dumpable, as the agent is, belongs to root. Where there is
+     * no root the size of a process decides, and the agent is small. */
+    agent_user before = privileges_acting();
+    privileges_act_as(AGENT_ROOT);
+    int fd = open("/proc/self/oom_score_adj", O_WRONLY | O_CLOEXEC);
+    privileges_act_as(before);
+    if (fd < 0)
+        return;
+    ssize_t ignored = write(fd, "1000", 4);
+    (void)ignored;
+    close(fd);
+}
+
+void spawn_limits_lower(bool runner) {
+    struct rlimit limit = processes;
+    if (limit.rlim_max) {
+        limit.rlim_max = limit.rlim_cur;
+        setrlimit(RLIMIT_NPROC, &limit);
+    }
+    if (!runner && getrlimit(RLIMIT_DATA, &limit) == 0) {
+        limit.rlim_cur = limit.rlim_max;
+        setrlimit(RLIMIT_DATA, &limit);
+    }
+}

@@ -1,0 +1,23 @@
+/*
+ * spawn_limits.h - the limits of the agent itself, and those of what it starts.
+ *
+ * The engine has set them for the first process of the sandbox: the soft ones are meant for
+ * programs, and the agent raises its own to the hard ones.
+ */
+#ifndef STEPBOX_SPAWN_LIMITS_H
+#define STEPBOX_SPAWN_LIMITS_H
+
+#include <stdbool.h>
+
+/* At start: how many processes there may be when the agent makes one. */
+void spawn_limits_raise(void);
+
+/* In the child, while it still is who the agent is. When memory runs out the kernel shall end
+ * programs, not the agent. */
+void spawn_offer_to_kernel(void);
+
+/* In the child. A runner keeps the bound of its own memory, so that code gets an error that it can
+ * handle; other programs may reserve what they will not use. */
+void spawn_limits_lower(bool runner);
+
+#endif

@@ -1,0 +1,20 @@
+/*
+ * sandbox_rlimits.h - the limits of a sandbox that hold for each process or user of it: rlimits.
+ *
+ * They are there with control groups too: code that asks for too much then gets an error that it
+ * can handle (MemoryError, BlockingIOError) before the kernel has to end it, and the agent can
+ * start processes when `user` cannot.
+ */
+#ifndef STEPBOX_SANDBOX_RLIMITS_H
+#define STEPBOX_SANDBOX_RLIMITS_H
+
+#include <stdbool.h>
+
+#include "sandbox_limits.h"
+
+/* In the child that becomes the sandbox, when it is in the sandbox's user namespace: the kernel
+ * counts processes of a user for each of these. `alone`: no control group bounds the memory, so
+ * that what a process may have is final. */
+void sandbox_rlimits_apply(const struct limits *limits, bool alone);
+
+#endif
