@@ -159,8 +159,10 @@ static int receive(int fd, struct news *news) {
 /* The runner is in the sandbox, without any rights, and waits for our word. */
 static void let_go(struct job *job, pid_t pid) {
     const runner_jobs_config *config = &job->jobs->config;
-    if (config->joined)
-        config->joined(pid, config->user);
+    if (config->joined && !config->joined(pid, config->user)) {
+        fail(job, "it cannot be put under the limits of the sandbox");
+        return;
+    }
     if (send(job->report_fd, "g", 1, MSG_NOSIGNAL | MSG_DONTWAIT) != 1) {
         fail(job, "it has ended");
         return;

@@ -28,7 +28,7 @@ typedef struct runner_jobs_config {
     void (*answer)(control_message *message, void *user);
     /* A runner has become a process of the sandbox, and waits: put it where it belongs, by the
      * number that the kernel vouches for. May be NULL. */
-    void (*joined)(pid_t pid, void *user);
+    bool (*joined)(pid_t pid, void *user);
     /* A listener of its system-call filter (taken); NULL: there is none. */
     void (*listener)(int fd, void *user);
     int filter_fd; /* of the program, or -1 */

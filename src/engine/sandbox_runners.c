@@ -25,6 +25,10 @@ static void take_listener(int fd, void *user) {
                  strerror(errno));
 }
 
+static bool joined(pid_t pid, void *user) {
+    return sandbox_cgroup_take(user, pid) == 0;
+}
+
 void sandbox_runners_open(struct sandbox *sandbox) {
     struct sandboxes *set = sandbox->set;
     const struct syscall_filter *filter = refused_set_filter(set->refused);
@@ -32,6 +36,7 @@ void sandbox_runners_open(struct sandbox *sandbox) {
                                                              .zygotes = set->zygotes,
                                                              .zygote_number = &sandbox->zygote,
                                                              .init_fd = init_fd,
+                                                             .joined = joined,
                                                              .answer = answer,
                                                              .listener = take_listener,
                                                              .filter_fd = syscall_filter_fd(filter),
