@@ -15,6 +15,7 @@ LOCAL := -u E2B_API_KEY -u E2B_DOMAIN -u E2B_API_URL -u E2B_SANDBOX_URL -u STEPB
 
 include tools/build.mk
 include tools/test.mk
+include tools/fuzz.mk
 include tools/install.mk
 
 .DEFAULT_GOAL := help
@@ -39,4 +40,4 @@ run: all ## run a script of your own: make run FILE=script.lua
 
 .PHONY: clean
 clean: ## remove what was built
-	rm -rf build build-asan build-luarocks
+	rm -rf build build-asan build-fuzz build-luarocks

@@ -68,10 +68,18 @@ static void takes_long_lines_and_gives_their_memory_back(void **state) {
 static void refuses_lines_that_are_too_long(void **state) {
     (void)state;
     line_reader reader = {.max = 1000};
-    char *text = malloc(200000), out[10] = "";
+    size_t room;
+    char *text = malloc(200000), out[2000] = "";
     memset(text, 'x', 200000);
     assert_false(feed(&reader, text, 200000, 500, out));
     assert_true(reader.end - reader.start < 2000);
+    line_reader_free(&reader);
+    /* Also one that comes with its end, all at once. */
+    reader = (line_reader){.max = 1000};
+    text[1000] = text[2002] = '\n';
+    assert_true(feed(&reader, text, 2500, 2500, out) && line_reader_is_over(&reader));
+    assert_null(line_reader_room(&reader, &room));
+    assert_int_equal(strlen(out), 1001);
     line_reader_free(&reader);
     free(text);
 }

@@ -258,20 +258,22 @@ static void the_fast_reader_takes_output_lines_and_nothing_else(void **state) {
     assert_int_equal(out.text_length, 3);
     assert_true(read_line(" {\"text\":\"\",\"type\":\"stderr\"} \r", &out));
     assert_int_equal(out.stream, SB_STDERR);
-    static const char *const others[] = {"",
-                                         "{",
-                                         "{}",
-                                         "{\"type\":\"stdout\"}",
-                                         "{\"type\":\"stdout\",\"text\":\"a}",
-                                         "{\"type\":\"stdout\",\"text\":\"a\\",
-                                         "{\"type\":\"stdout\",\"text\":\"a\\\"}",
-                                         "{\"type\":\"stdout\",\"text\":1}",
-                                         "{\"type\":\"stdout\",\"text\":\"a\"} x",
-                                         "{\"type\":\"stdout\",\"text\":\"a\",}",
-                                         "{\"type\":\"result\",\"text\":\"a\"}",
-                                         "{\"type\":\"stdout\",\"text\":\"a\",\"text\":\"b\"}",
-                                         "{\"type\":\"stdout\",\"text\":\"\xc3\xa9\"}",
-                                         "[\"type\"]"};
+    static const char *const others[] = {
+        "",
+        "{",
+        "{}",
+        "{\"type\":\"stdout\"}",
+        "{\"type\":\"stdout\",\"text\":\"a}",
+        "{\"type\":\"stdout\",\"text\":\"a\\",
+        "{\"type\":\"stdout\",\"text\":\"a\\\"}",
+        "{\"type\":\"stdout\",\"text\":1}",
+        "{\"type\":\"stdout\",\"text\":\"a\"} x",
+        "{\"type\":\"stdout\",\"text\":\"a\",}",
+        "{\"type\":\"result\",\"text\":\"a\"}",
+        "{\"type\":\"stdout\",\"text\":\"a\",\"text\":\"b\"}",
+        "{\"type\":\"stdout\",\"text\":\"\xc3\xa9\"}",
+        "{\"type\":\"stdout\",\"text\":\"a\",\"timestamp\":\"\\u:\"}",
+        "[\"type\"]"};
     for (size_t i = 0; i < sizeof others / sizeof *others; i++) {
         assert_false(read_line(others[i], &out));
     }

@@ -9,7 +9,7 @@
 
 char *line_reader_room(line_reader *reader, size_t *room) {
     size_t length = reader->end - reader->start;
-    if (length > reader->max)
+    if (line_reader_is_over(reader))
         return NULL;
     if (length == 0 && reader->capacity > KEEP_CAPACITY) {
         line_reader_free(reader);
@@ -44,10 +44,16 @@ char *line_reader_next(line_reader *reader, size_t *length) {
         return NULL;
     }
     char *line = reader->bytes + reader->start;
+    if ((size_t)(newline - line) > reader->max)
+        return NULL;
     *newline = '\0';
     *length = (size_t)(newline - line);
     reader->start = reader->scanned = (size_t)(newline - reader->bytes) + 1;
     return line;
+}
+
+bool line_reader_is_over(const line_reader *reader) {
+    return reader->end - reader->start > reader->max;
 }
 
 void line_reader_free(line_reader *reader) {

@@ -213,19 +213,31 @@ static bool read_hello(struct runner *runner) {
     return true;
 }
 
-/* Handles the lines that are here; true when there may be more to read. */
-static bool read_channel(struct runner *runner) {
-    size_t length, room;
+/* Handles the lines that are here. */
+static void handle_lines(struct runner *runner) {
+    size_t length;
     char *line;
-    if (runner->pid == 0 && !runner->channel_ended)
-        return !runner->hold && !runner->freed && read_hello(runner);
     while (!runner->hold && !runner->freed && (line = line_reader_next(&runner->lines, &length)))
         handle_line(runner, line, length);
+    if (runner->hold || runner->freed || runner->channel_ended ||
+        !line_reader_is_over(&runner->lines))
+        return;
+    log_warn("a runner sent a line that is too long; it is ended");
+    kill_all(runner);
+    end_channel(runner);
+}
+
+/* The same, and reads; true when there may be more to read. */
+static bool read_channel(struct runner *runner) {
+    size_t room;
+    if (runner->pid == 0 && !runner->channel_ended)
+        return !runner->hold && !runner->freed && read_hello(runner);
+    handle_lines(runner);
     if (runner->hold || runner->freed || runner->channel_ended)
         return false;
     char *to = line_reader_room(&runner->lines, &room);
     if (!to) {
-        log_warn("a runner sent a line that is too long; it is ended");
+        log_warn("out of memory for a runner's line; it is ended");
         kill_all(runner);
         end_channel(runner);
         return false;
@@ -263,10 +275,7 @@ static void on_channel(struct ev_loop *loop, struct ev_io *io, int events) {
     for (int i = 0; i < READS_PER_TURN && read_channel(runner); i++)
         ;
     /* Whole lines that were read last are not left lying: nothing would wake us for them. */
-    size_t length;
-    char *line;
-    while (!runner->hold && !runner->freed && (line = line_reader_next(&runner->lines, &length)))
-        handle_line(runner, line, length);
+    handle_lines(runner);
     tell_end(runner);
     leave(runner);
 }

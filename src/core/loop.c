@@ -250,8 +250,14 @@ CURL *sbi_loop_take_handle(sb_loop *loop) {
     return loop->idle_count > 0 ? loop->idle[--loop->idle_count] : curl_easy_init();
 }
 
+/* Before 8.3.0 libcurl keeps a pointer to the last header of a transfer that is over: an answer on
+ * the same handle that begins with a folded header line makes it write to freed memory. */
+static bool may_be_used_again(void) {
+    return curl_version_info(CURLVERSION_NOW)->version_num >= 0x080300;
+}
+
 void sbi_loop_return_handle(sb_loop *loop, CURL *handle) {
-    if (loop->idle_count < SBI_IDLE_HANDLES) {
+    if (loop->idle_count < SBI_IDLE_HANDLES && may_be_used_again()) {
         curl_easy_reset(handle);
         loop->idle[loop->idle_count++] = handle;
     } else {

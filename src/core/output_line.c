@@ -81,7 +81,8 @@ static bool read_member(struct reader *reader, struct sbi_output_line *out) {
     if (is(&key, "timestamp") && out->timestamp == NULL) {
         out->timestamp = value.text;
         out->timestamp_length = value.length;
-        return true;
+        /* No time has escapes, and nobody would look whether they are any. */
+        return memchr(value.text, '\\', value.length) == NULL;
     }
     return false;
 }

@@ -48,6 +48,17 @@ static void on_writable(struct ev_loop *loop, ev_io *io, int events) {
         ev_io_stop(loop, io);
 }
 
+/* The status in an answer's first line, -1 when it is not HTTP. */
+static int status_of(const char *answer) {
+    static const char begin[] = "HTTP/1.";
+    const char *at = answer + sizeof begin - 1;
+    if (strncmp(answer, begin, sizeof begin - 1) != 0 || (*at != '0' && *at != '1') ||
+        at[1] != ' ' || strspn(at + 2, "0123456789") != 3)
+        return -1;
+    int status = (int)strtol(at + 2, NULL, 10);
+    return status >= 100 ? status : -1;
+}
+
 static void on_readable(struct ev_loop *loop, ev_io *io, int events) {
     (void)loop, (void)events;
     struct init_exchange *exchange = io->data;
@@ -63,8 +74,7 @@ static void on_readable(struct ev_loop *loop, ev_io *io, int events) {
     exchange->answer[exchange->received] = '\0';
     if (!strchr(exchange->answer, '\n') && exchange->received < sizeof exchange->answer - 1)
         return;
-    int status;
-    finish(exchange, sscanf(exchange->answer, "HTTP/1.%*1[01] %3d ", &status) == 1 ? status : -1);
+    finish(exchange, status_of(exchange->answer));
 }
 
 struct init_exchange *init_exchange_start(struct ev_loop *loop, int fd, const char *body,

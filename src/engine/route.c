@@ -226,10 +226,12 @@ static void read_host(struct text host, struct route *route) {
 /* CONNECT HOST:PORT; the port behind the colon says nothing here, but has to be one. */
 static const char *read_tunnel(const struct head *head, struct route *route) {
     const char *colon = memrchr(head->target.at, ':', head->target.length);
-    struct text host = {head->target.at, colon ? (size_t)(colon - head->target.at) : 0};
+    if (!colon)
+        return "the target of CONNECT is not HOST:PORT";
+    struct text host = {head->target.at, (size_t)(colon - head->target.at)};
     struct text number_text = {colon + 1, head->target.length - host.length - 1};
     uint64_t port;
-    if (!colon || !number(number_text, UINT16_MAX, &port) || port == 0)
+    if (!number(number_text, UINT16_MAX, &port) || port == 0)
         return "the target of CONNECT is not HOST:PORT";
     if (route->chunked || route->content_length > 0)
         return "a CONNECT request has no body";
