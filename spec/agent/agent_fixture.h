@@ -99,8 +99,9 @@ static inline int agent_set_up(void **state) {
     code_server = http_server_new(agent.loop, code_interpreter_handle, interpreter, AGENT_BODY_MAX);
     assert_non_null(interpreter);
     assert_non_null(envd_server);
-    http_server_on_head(envd_server, envd_head);
     assert_non_null(code_server);
+    http_server_on_head(envd_server, envd_head);
+    http_server_on_head(code_server, code_interpreter_head);
     return fixture_start(agent.loop);
 }
 

@@ -8,6 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#define STRANGERS_BODY_MAX ((size_t)64 * 1024)
+
 #define TEXT "text/plain; charset=utf-8"
 /* Of the context that the id "default" names. */
 #define DEFAULT_LANGUAGE "python"
@@ -126,13 +128,6 @@ static const struct language *find_language(code_interpreter *interpreter, http_
     return NULL;
 }
 
-static bool check_token(const code_interpreter *interpreter, http_request *request) {
-    if (agent_is_authorized(interpreter->agent, request))
-        return true;
-    reply_detail(request, 401, "The access token is missing or wrong");
-    return false;
-}
-
 static void reply_no_context(http_request *request, const char *id) {
     size_t size = strlen(id) + 40;
     char *text = malloc(size);
@@ -148,8 +143,6 @@ static void execute(code_interpreter *interpreter, http_request *request) {
                                          {"language", MODEL_OPTIONAL_STRING},
                                          {"env_vars", MODEL_OPTIONAL_ENVS},
                                          {0}};
-    if (!check_token(interpreter, request))
-        return;
     json_t *body = model_read(request, fields);
     if (!body)
         return;
@@ -235,8 +228,6 @@ static void restart_context(code_interpreter *interpreter, http_request *request
 
 static void interrupt_context(code_interpreter *interpreter, http_request *request,
                               const char *id) {
-    if (!check_token(interpreter, request))
-        return;
     struct entry **at = find_entry(interpreter, id);
     /* The default context exists for its users also before its first step. */
     if (at || strcmp(id, "default") == 0) {
@@ -307,10 +298,23 @@ static void reply_preflight(http_request *request, const char *headers) {
     reply_text(request, 200, "OK");
 }
 
-void code_interpreter_handle(http_request *request, void *user) {
-    code_interpreter *interpreter = user;
-    const char *method = http_request_method(request), *path = http_request_path(request);
-    bool known = false;
+/* What runs code, or stops it. E2B's own clients make, list, restart and delete contexts without a
+ * token. */
+static bool needs_token(const char *path) {
+    const char *end = strrchr(path, '/');
+    return strcmp(path, "/execute") == 0 || (end && strcmp(end, "/interrupt") == 0);
+}
+
+static bool sends_much(const http_request *request) {
+    const char *length = http_request_header(request, "Content-Length");
+    return http_request_header(request, "Transfer-Encoding") ||
+           (length && strtoull(length, NULL, 10) > STRANGERS_BODY_MAX);
+}
+
+/* Who may not ask is told so before the body comes: little of a stranger's is kept. */
+void code_interpreter_head(http_request *request, void *user) {
+    const code_interpreter *interpreter = user;
+    const char *method = http_request_method(request);
     agent_prepare_reply(request);
     if (http_request_header(request, "Origin")) {
         http_reply_header(request, "Access-Control-Allow-Origin", "*");
@@ -321,6 +325,18 @@ void code_interpreter_handle(http_request *request, void *user) {
             return;
         }
     }
+    if (agent_is_authorized(interpreter->agent, request))
+        return;
+    if (needs_token(http_request_path(request)))
+        reply_detail(request, 401, "The access token is missing or wrong");
+    else if (sends_much(request))
+        reply_detail(request, 413, "Without the access token, a body has at most 64 KiB");
+}
+
+void code_interpreter_handle(http_request *request, void *user) {
+    code_interpreter *interpreter = user;
+    const char *method = http_request_method(request), *path = http_request_path(request);
+    bool known = false;
     for (size_t i = 0; i < COUNT(routes); i++) {
         if (strcmp(path, routes[i].path) != 0)
             continue;

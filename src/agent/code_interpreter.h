@@ -12,7 +12,8 @@ typedef struct code_interpreter code_interpreter;
 code_interpreter *code_interpreter_new(struct agent *agent);
 void code_interpreter_free(code_interpreter *interpreter);
 
-/* The handler of its HTTP server; user is the code_interpreter. */
+/* The handlers of its HTTP server, both needed; user is the code_interpreter. */
+void code_interpreter_head(http_request *request, void *user);
 void code_interpreter_handle(http_request *request, void *user);
 
 #endif

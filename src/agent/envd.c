@@ -21,6 +21,7 @@ static void reply_envs(struct agent *agent, http_request *request) {
 
 #define NEEDS_TOKEN 1
 #define STREAMS 2 /* called at the request's head, to have the body streamed or to answer */
+#define SETS_UP 4 /* for the engine alone */
 
 static const struct route {
     const char *method, *path;
@@ -29,7 +30,7 @@ static const struct route {
 } routes[] = {
     {"GET", "/health", 0, reply_health},
     {"HEAD", "/health", 0, reply_health},
-    {"POST", "/init", 0, init_handle}, /* knows itself who may */
+    {"POST", "/init", SETS_UP, init_handle},
     {"GET", "/envs", NEEDS_TOKEN, reply_envs},
     {"POST", "/process.Process/Start", NEEDS_TOKEN, process_service_start},
     {"POST", "/process.Process/Connect", NEEDS_TOKEN, process_service_connect},
@@ -74,35 +75,46 @@ static const struct route *find_route(const http_request *request, bool *known) 
     return NULL;
 }
 
-static void follow(struct agent *agent, http_request *request, const struct route *route) {
-    /* Routes act as the user that the request names; what they do later is theirs to see to. */
-    if (!(route->flags & NEEDS_TOKEN) || agent_is_authorized(agent, request))
-        route->handle(agent, request);
+/* Answers and returns false when whoever asks may not. */
+static bool admit(const struct agent *agent, http_request *request, const struct route *route) {
+    if (route->flags & SETS_UP && !init_is_welcome(agent, request))
+        agent_reply_error(request, 403, "only the engine may set this up");
+    else if (!(route->flags & NEEDS_TOKEN) || agent_is_authorized(agent, request))
+        return true;
     else if (is_procedure(route->path))
         connect_reply_error(request, "unauthenticated", "the access token is missing or wrong");
     else
         agent_reply_error(request, 401, "the access token is missing or wrong");
+    return false;
+}
+
+/* Routes act as the user that the request names; what they do later is theirs to see to. */
+static void follow(struct agent *agent, http_request *request, const struct route *route) {
+    route->handle(agent, request);
     privileges_act_as(AGENT_USER);
 }
 
-void envd_head(http_request *request, void *user) {
-    bool known;
-    const struct route *route = find_route(request, &known);
-    agent_prepare_reply(request);
-    if (route && route->flags & STREAMS)
-        follow(user, request, route);
-}
-
-void envd_handle(http_request *request, void *user) {
-    struct agent *agent = user;
-    bool known;
-    const struct route *route = find_route(request, &known);
-    if (route)
-        follow(agent, request, route);
-    else if (!known && is_procedure(http_request_path(request)))
+static void reply_unknown(http_request *request, bool known) {
+    if (!known && is_procedure(http_request_path(request)))
         connect_reply_error(request, "unimplemented", "there is no such procedure");
     else if (known)
         agent_reply_error(request, 405, "the path does not take this method");
     else
         agent_reply_error(request, 404, "there is no such path");
+}
+
+/* Whom nothing is done for gets the answer before the body: nothing of a stranger's is kept. */
+void envd_head(http_request *request, void *user) {
+    bool known;
+    const struct route *route = find_route(request, &known);
+    agent_prepare_reply(request);
+    if (!route)
+        reply_unknown(request, known);
+    else if (admit(user, request, route) && route->flags & STREAMS)
+        follow(user, request, route);
+}
+
+void envd_handle(http_request *request, void *user) {
+    bool known;
+    follow(user, request, find_route(request, &known));
 }

@@ -6,7 +6,7 @@
 
 #include "agent.h"
 
-/* The handlers of its HTTP server; user is the struct agent. */
+/* The handlers of its HTTP server, both needed; user is the struct agent. */
 void envd_head(http_request *request, void *user);
 void envd_handle(http_request *request, void *user);
 

@@ -73,17 +73,17 @@ static int apply(struct agent *agent, const struct settings *settings) {
     return settings->workdir ? replace(&agent->workdir, settings->workdir) : 0;
 }
 
-void init_handle(struct agent *agent, http_request *request) {
+bool init_is_welcome(const struct agent *agent, const http_request *request) {
     const agent_peer *peer = http_request_tag(request);
+    return agent->standalone || *peer == AGENT_PEER_ENGINE;
+}
+
+void init_handle(struct agent *agent, http_request *request) {
     size_t length;
     const char *text = http_request_body(request, &length), *field, *fault;
     struct settings settings = {0};
     json_t *body, *value;
     json_error_t error;
-    if (!agent->standalone && *peer != AGENT_PEER_ENGINE) {
-        agent_reply_error(request, 403, "only the engine may set this up");
-        return;
-    }
     body = length ? json_loadb(text, length, JSON_ALLOW_NUL, &error) : json_object();
     if (!body || !json_is_object(body)) {
         reply_bad_field(request, "the body", body ? "is not an object" : error.text);

@@ -186,11 +186,11 @@ static int start(struct program *program, const struct options *options) {
     program->envd = http_server_new(agent->loop, envd_handle, agent, AGENT_BODY_MAX);
     program->code =
         http_server_new(agent->loop, code_interpreter_handle, program->interpreter, AGENT_BODY_MAX);
-    if (program->envd)
-        http_server_on_head(program->envd, envd_head);
     program->relays = port_relays_new(agent->loop);
     if (!program->envd || !program->code || !program->relays)
         return -1;
+    http_server_on_head(program->envd, envd_head);
+    http_server_on_head(program->code, code_interpreter_head);
     return agent->standalone ? start_listening(program, options)
                              : start_control(program, options->control);
 }

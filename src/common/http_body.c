@@ -97,7 +97,7 @@ enum MHD_Result http_body_take(http_request *request, const char *bytes, size_t 
         stream(request, bytes, length);
         return MHD_YES;
     }
-    if (!request->status) /* otherwise the body is dropped */
+    if (!request->status && !request->body_is_nothing) /* otherwise the body is dropped */
         append(request, bytes, *length);
     *length = 0;
     return request->out_of_memory || request->discarded > request->server->max_body ? MHD_NO

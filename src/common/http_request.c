@@ -28,6 +28,9 @@ http_request *http_request_new(http_server *server, struct MHD_Connection *conn,
         free(request);
         return NULL;
     }
+    request->body_is_nothing = strcmp(method, MHD_HTTP_METHOD_GET) == 0 ||
+                               strcmp(method, MHD_HTTP_METHOD_HEAD) == 0 ||
+                               strcmp(method, MHD_HTTP_METHOD_OPTIONS) == 0;
     request->server = server;
     request->loop = server->loop;
     request->conn = conn;

@@ -52,15 +52,13 @@ static bool matches(const char *pattern, const char *path, char id[ROUTE_ID_MAX]
     return *path == '\0';
 }
 
-/* On TCP a key is needed, except to ask for health. Answers and returns false when it is wrong. */
-static bool authorize(const struct api_call *call, const char *path) {
+/* On TCP a key is needed, except to ask for health. Answers when it is wrong. */
+static void authorize(const struct api_call *call, const char *path) {
     if (call->transport == TRANSPORT_UNIX || strcmp(path, "/health") == 0)
-        return true;
+        return;
     const char *given = http_request_header(call->request, "X-API-Key");
-    if (api_key_is(call->engine->options->api_key, given, given ? strlen(given) : 0))
-        return true;
-    api_error(call->request, 401, "%s", api_key_complaint(given));
-    return false;
+    if (!api_key_is(call->engine->options->api_key, given, given ? strlen(given) : 0))
+        api_error(call->request, 401, "%s", api_key_complaint(given));
 }
 
 /* The path is there with other methods, or not at all. */
@@ -81,14 +79,14 @@ static void answer_unknown(http_request *request, const char *method, const char
     api_error(request, 405, "%s is not allowed on %s", method, path);
 }
 
-void control_plane_handle(http_request *request, void *user) {
+/* Who may not ask is told so before the body comes: nothing of a stranger's is kept. */
+void control_plane_head(http_request *request, void *user) {
     struct engine *engine = user;
     struct api_call call = {.engine = engine, .request = request};
     if (!gateway_transport(engine->gateway, http_request_tag(request), &call.transport)) {
         api_error(request, 408, "the client has gone"); /* nobody reads this */
         return;
     }
-    const char *method = http_request_method(request), *path = http_request_path(request);
     if (http_request_header(request, "E2b-Sandbox-Id")) {
         http_reply_close(request);
         api_error(request, 421,
@@ -99,8 +97,17 @@ void control_plane_handle(http_request *request, void *user) {
      * target. */
     if (call.transport == TRANSPORT_TCP)
         http_reply_close(request);
-    if (!authorize(&call, path))
+    authorize(&call, http_request_path(request));
+}
+
+void control_plane_handle(http_request *request, void *user) {
+    struct engine *engine = user;
+    struct api_call call = {.engine = engine, .request = request};
+    const char *method = http_request_method(request), *path = http_request_path(request);
+    if (!gateway_transport(engine->gateway, http_request_tag(request), &call.transport)) {
+        api_error(request, 408, "the client has gone");
         return;
+    }
     for (size_t i = 0; i < ROUTE_COUNT; i++) {
         if (strcmp(method, routes[i].method) == 0 && matches(routes[i].path, path, call.id)) {
             call.version = routes[i].version;

@@ -22,7 +22,8 @@ struct api_call {
 /* An operation answers the request, now or later. */
 typedef void api_operation(const struct api_call *call);
 
-/* The http_handler; user is the engine. */
+/* The http_head_handler, which sees to who may ask, and the http_handler; user is the engine. */
+void control_plane_head(http_request *request, void *user);
 void control_plane_handle(http_request *request, void *user);
 
 /* The sandbox of the path. When there is none, answers 404 and returns NULL. */

@@ -199,6 +199,7 @@ static int set_up(struct running *running, const struct options *options, char *
     running->server = http_server_new(engine->loop, control_plane_handle, engine, MAX_BODY);
     if (!engine->gateway || !running->server)
         return -1;
+    http_server_on_head(running->server, control_plane_head);
     gateway_set_control(engine->gateway, running->server);
     return 0;
 }

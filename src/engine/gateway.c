@@ -184,8 +184,14 @@ void gateway_free(struct gateway *gateway) {
     free(gateway);
 }
 
+/* Anybody can open connections over TCP: a quarter is for those who come over the unix socket. */
+static bool has_room(const struct gateway *gateway, enum transport transport) {
+    size_t max = gateway->config.max_connections;
+    return gateway->count < (transport == TRANSPORT_TCP ? max - max / 4 : max);
+}
+
 void gateway_add(struct gateway *gateway, int fd, enum transport transport, pid_t pid) {
-    struct connection *connection = gateway->first_free;
+    struct connection *connection = has_room(gateway, transport) ? gateway->first_free : NULL;
     if (!connection) {
         char reply[RAW_REPLY_SIZE];
         size_t length = raw_reply_error(reply, 503, "the engine has too many connections");
