@@ -120,6 +120,10 @@ const struct syscall_check syscalls_checked[] = {
     /* Programs that add users take this for a kernel without audit, and anything else for a fault.
      */
     {"socket", EPROTONOSUPPORT, {{0, WHOLE_INT, AF_NETLINK}, {2, WHOLE_INT, NETLINK_AUDIT}}},
+    /* A socket that lingers holds up whoever closes it last, also when that is the engine or the
+     * agent, who may be sent it with a message: as if there were no such option. */
+    {"setsockopt", ENOPROTOOPT, {{1, WHOLE_INT, SOL_SOCKET}, {2, WHOLE_INT, SO_LINGER}}},
+    {"setsockopt", 0, {{0}}},
     /* Handlers of crashes say who may look at them; here nobody may. */
     {"prctl", EINVAL, {{0, WHOLE_INT, PR_SET_PTRACER}}},
     {0},

@@ -33,7 +33,7 @@ const char *const syscalls_allowed[] = {
     "timerfd_gettime", "timerfd_settime",
     /* sockets that there are */
     "accept", "accept4", "bind", "connect", "getpeername", "getsockname", "getsockopt", "listen",
-    "recvfrom", "recvmmsg", "recvmsg", "sendmmsg", "sendmsg", "sendto", "setsockopt", "shutdown",
+    "recvfrom", "recvmmsg", "recvmsg", "sendmmsg", "sendmsg", "sendto", "shutdown",
     /* processes and threads */
     "arch_prctl", "execve", "execveat", "exit", "exit_group", "fork", "futex", "futex_requeue",
     "futex_wait", "futex_waitv", "futex_wake", "get_robust_list", "getcpu", "getpgid", "getpgrp",

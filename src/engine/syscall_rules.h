@@ -44,7 +44,7 @@ struct syscall_values {
 extern const struct syscall_values syscalls_by_value[];
 
 /* Allowed (error 0), or answered quietly with the error, when each argument has the value in the
- * bits of its mask; mask 0 ends the arguments. */
+ * bits of its mask; mask 0 ends the arguments. One without arguments is for what is left. */
 #define SYSCALL_ARGUMENTS_MAX 3
 struct syscall_check {
     const char *name;

@@ -13,6 +13,15 @@ int path_at(lua_State *L, int index, const char **path) {
     return push_failure(L, &err);
 }
 
+int id_at(lua_State *L, int index, const char **id) {
+    size_t length;
+    *id = luaL_checklstring(L, index, &length);
+    if (strlen(*id) == length)
+        return 0;
+    sb_error err = {.code = SB_INVALID, .message = "id: not a sandbox's id"};
+    return push_failure(L, &err);
+}
+
 const char *user_at(lua_State *L, int index) {
     size_t length;
     const char *user = luaL_optlstring(L, index, NULL, &length);

@@ -126,6 +126,8 @@ const char *const *field_strings(lua_State *L, int table, const char *name, size
 /* Arguments. A path: 0, or the count of results that say that it cannot be one, since it has a NUL
  * byte, and names nothing as far as a system is concerned. */
 int path_at(lua_State *L, int index, const char **path);
+/* The same for the id of a sandbox: cut at a NUL byte it could be another's. */
+int id_at(lua_State *L, int index, const char **id);
 const char *user_at(lua_State *L, int index);
 /* A whole number within what C can hold; what is none is -1, which the core refuses. */
 int64_t to_integer(double number);

@@ -94,8 +94,11 @@ static int client_start_create(lua_State *L) {
 /* client:start_connect(id, {timeout, request_timeout, own}) */
 static int client_start_connect(lua_State *L) {
     struct client_owner *client = client_check(L, 1);
-    const char *id = luaL_checkstring(L, 2);
+    const char *id;
     luaL_checktype(L, 3, LUA_TTABLE);
+    int failed = id_at(L, 2, &id);
+    if (failed)
+        return failed;
     sb_connect_options options = {0};
     options.timeout = field_number(L, 3, "timeout", 0);
     options.request_timeout = field_number(L, 3, "request_timeout", 0);
@@ -107,7 +110,10 @@ static int client_start_connect(lua_State *L) {
 
 static int client_start_kill(lua_State *L) {
     struct client_owner *client = client_check(L, 1);
-    const char *id = luaL_checkstring(L, 2);
+    const char *id;
+    int failed = id_at(L, 2, &id);
+    if (failed)
+        return failed;
     struct lua_op *op = op_new(L, client, OP_VALUE_TRUE);
     sb_error err;
     return op_started(L, op, sb_kill(client->client, id, &err), &err);
