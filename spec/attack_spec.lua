@@ -1,6 +1,5 @@
---- The attack suite: each entry of spec/attacks/ as a test. The probe succeeds outside first, and fails inside.
---- `make attack` runs
---- these alone, and has the verdicts printed (STEPBOX_VERDICTS names a file for them).
+--- The attack suite: each entry of spec/attacks/ as a test. The probe succeeds outside first, and fails
+--- inside. `make attack` runs these alone, and has the verdicts printed (STEPBOX_VERDICTS names a file).
 
 local attack = require "spec.support.attack"
 

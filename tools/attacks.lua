@@ -1,5 +1,5 @@
 -- The table of the attack suite.
---   lua5.4 tools/attacks.lua [--check]          makes docs/attacks.md from spec/attacks/; fails when it is old
+--   lua5.4 tools/attacks.lua [--check]          makes docs/attacks.md, or fails when it is old
 --   lua5.4 tools/attacks.lua --verdicts FILE    prints the table with the verdicts of a run
 
 package.path = "./?.lua;" .. package.path
@@ -12,10 +12,10 @@ local function cell(text) return (single_line(text):gsub("|", "\\|"):gsub("<", "
 local function page()
   local out = {
     "# Attacks\n",
-    "Made from `spec/attacks/` by `make docs`. Each line is a test of `make attack` (part of `make test`): its",
-    "probe succeeds outside of a sandbox first, which shows that it can tell, and then fails inside, as `user`",
-    "and, where it makes sense, as `root` of the sandbox. `make attack` prints this table with the verdicts of",
-    "the machine it runs on; what that machine cannot show is skipped there with the reason.\n",
+    "Made from `spec/attacks/` by `make docs`. Each line is a test of `make attack` (part of `make test`):",
+    "its probe succeeds outside of a sandbox first, which shows that it can tell, and then fails inside, as",
+    "`user` and, where it makes sense, as `root` of the sandbox. `make attack` prints this table with the",
+    "verdicts of the machine it runs on; what that machine cannot show is skipped there with the reason.\n",
   }
   for _, family in ipairs(attack.families()) do
     out[#out + 1] = "## " .. family.title .. "\n"

@@ -5,7 +5,7 @@
 --- and a probe. Most probes are a program that prints one line:
 ---
 ---     python, shell or c     its text; @NAME@ in it stands for a value that `prepare` returns
----     works                  what it prints where it succeeds: a pattern for the whole of it; "ok" by default
+---     works                  what it prints where it succeeds: a pattern for the whole; "ok" by default
 ---     answer                 what it prints in the sandbox; { user = , root = } when they differ
 ---     users                  { "user" } when it is for one of them alone
 ---     where                  where it must succeed first: "child", a plain child of the tests (the default),
@@ -17,8 +17,8 @@
 ---
 --- A pattern may be several, "a|b".
 ---
---- Others are two functions of the frame, `control`, which must succeed outside, and `attempt`, which shows that
---- the same fails inside. Each fails by an error, and skips the row by frame:skip(reason).
+--- Others are two functions of the frame, `control`, which must succeed outside, and `attempt`, which shows
+--- that the same fails inside. Each fails by an error, and skips the row by frame:skip(reason).
 
 local host = require "spec.support.host"
 
@@ -165,7 +165,7 @@ function M.matches(line, patterns)
   return false
 end
 
-function Frame:expect(line, patterns, place)
+function Frame.expect(_, line, patterns, place)
   if not M.matches(line, patterns) then
     error(("%s, the probe must say \"%s\", and said \"%s\""):format(place, patterns, line), 0)
   end
