@@ -88,6 +88,11 @@ function Frame:has_root()
   return self.range
 end
 
+--- For `needs`: the probe can succeed outside for root alone.
+function M.needs_root(frame)
+  return not frame:is_root() and "outside, the probe can succeed for root alone" or nil
+end
+
 --- Builds a C program, once; returns its path.
 local function compile(text)
   local sum = trim(host.sh("printf %s " .. quote(text) .. " | sha256sum")):sub(1, 16)

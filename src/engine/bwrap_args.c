@@ -8,6 +8,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#define BOOT_ID "/proc/sys/kernel/random/boot_id"
+
 /* On systems where they are no part of /usr. */
 static const char *const system_directories[] = {"bin", "sbin", "lib", "lib32", "lib64", "libx32"};
 
@@ -77,18 +79,21 @@ static void add_programs(argument_list *list, const struct sandbox_root *root) {
 /* What the kernel tells everybody in /proc about the host, and nobody in a sandbox needs. What only
  * the host's root may read is closed already. */
 static void mask_proc(argument_list *list, const struct sandbox_root *root) {
-    static const char *const files[] = {"/proc/cmdline",    "/proc/config.gz", "/proc/diskstats",
-                                        "/proc/interrupts", "/proc/keys",      "/proc/key-users",
-                                        "/proc/locks",      "/proc/modules",   "/proc/swaps",
-                                        "/proc/partitions", "/proc/softirqs",  "/proc/schedstat"};
-    static const char *const directories[] = {"/proc/acpi", "/proc/fs", "/proc/scsi"};
+    static const char *const files[] = {"/proc/cmdline",   "/proc/config.gz",  "/proc/consoles",
+                                        "/proc/diskstats", "/proc/interrupts", "/proc/kallsyms",
+                                        "/proc/keys",      "/proc/key-users",  "/proc/locks",
+                                        "/proc/modules",   "/proc/swaps",      "/proc/partitions",
+                                        "/proc/softirqs",  "/proc/schedstat",  "/proc/mdstat"};
+    static const char *const directories[] = {"/proc/acpi", "/proc/bus", "/proc/fs", "/proc/irq",
+                                              "/proc/scsi"};
     for (size_t i = 0; i < sizeof files / sizeof *files; i++)
         if (access(files[i], F_OK) == 0)
             add_part(list, root, "--ro-bind", STAGE_EMPTY, files[i]);
     for (size_t i = 0; i < sizeof directories / sizeof *directories; i++)
         if (access(directories[i], F_OK) == 0)
-            add(list, "--perms", "0555", "--size", "4096", "--tmpfs", directories[i],
-                "--remount-ro", directories[i], NULL);
+            add_part(list, root, "--ro-bind", STAGE_NOTHING, directories[i]);
+    if (access(BOOT_ID, F_OK) == 0)
+        add_part(list, root, "--ro-bind", STAGE_BOOT_ID, BOOT_ID);
 }
 
 /* What keeps the sandbox's `root` harmless: it rules over the sandbox's own files, users and

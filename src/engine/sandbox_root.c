@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/mount.h>
+#include <sys/random.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -252,6 +253,25 @@ static int forget_owners(const struct sandbox_root *root) {
     return 0;
 }
 
+/* A number that tells nobody which host this is, in the form of a UUID of random bits. */
+static int make_boot_id(int stage) {
+    unsigned char b[16];
+    char text[64];
+    if (getrandom(b, sizeof b, 0) != sizeof b)
+        return complain("getrandom", "");
+    b[6] = (unsigned char)((b[6] & 0x0f) | 0x40);
+    b[8] = (unsigned char)((b[8] & 0x3f) | 0x80);
+    int length = snprintf(text, sizeof text,
+                          "%02x%02x%02x%02x-%02x%02x-%02x%02x-%02x%02x-%02x%02x%02x%02x%02x%02x\n",
+                          b[0], b[1], b[2], b[3], b[4], b[5], b[6], b[7], b[8], b[9], b[10], b[11],
+                          b[12], b[13], b[14], b[15]);
+    int fd = openat(stage, STAGE_BOOT_ID, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0444);
+    if (fd < 0 || write(fd, text, (size_t)length) != length)
+        return complain("write", STAGE_BOOT_ID);
+    close(fd);
+    return 0;
+}
+
 int sandbox_root_build(struct sandbox_root *root) {
     char path[64];
     if (mount_stage(root) < 0)
@@ -260,7 +280,8 @@ int sandbox_root_build(struct sandbox_root *root) {
     if (stage < 0 || make_directory(stage, STAGE_ROOT, 0755, false) < 0 ||
         make_directory(stage, STAGE_SHM, 01777, false) < 0 ||
         make_directory(stage, STAGE_LOCAL, 0755, false) < 0 ||
-        mknodat(stage, STAGE_EMPTY, S_IFREG | 0444, 0) < 0)
+        make_directory(stage, STAGE_NOTHING, 0555, false) < 0 ||
+        mknodat(stage, STAGE_EMPTY, S_IFREG | 0444, 0) < 0 || make_boot_id(stage) < 0)
         return complain("open", root->stage);
     snprintf(path, sizeof path, "%s/" STAGE_ROOT, root->stage);
     int at = open(path, O_PATH | O_DIRECTORY | O_CLOEXEC);
