@@ -45,6 +45,8 @@ local STEP_OPTIONS = {
   max_output = check.count,
 }
 
+local RESUME_OPTIONS = { timeout = check.seconds }
+
 local function wants_events(options)
   return (options.on_stdout or options.on_stderr or options.on_result or options.on_error) ~= nil
 end
@@ -116,7 +118,8 @@ end
 ---@field alias? string
 ---@field state "running"|"paused"
 ---@field started_at number Unix seconds
----@field end_at number Unix seconds; when it will be killed unless its timeout is set anew
+---@field end_at number Unix seconds; when its life will be over unless its timeout is set anew; of a paused
+---  one, when it was paused
 ---@field cpu_count integer
 ---@field memory_mb integer
 ---@field disk_mb integer
@@ -140,7 +143,25 @@ function Box:set_timeout(seconds)
   return call.finish(self:start_set_timeout(seconds))
 end
 
---- Whether the sandbox runs.
+--- Has everything in the sandbox stand still: programs, steps and connections, which all stay, and its life.
+--- Until it goes on, calls of it end as "unavailable", unless it was made with `auto_resume`.
+---@return boolean|nil paused false when it was paused already
+---@return string? message
+---@return string? code
+function Box:pause() return call.finish(self:start_pause()) end
+
+--- Lets a paused sandbox go on.
+---@param options? {timeout?: number} seconds to live from then, default 300; one that was not paused lives at
+---  least as long
+---@return boolean|nil resumed false when it was not paused
+---@return string? message
+---@return string? code
+function Box:resume(options)
+  options = check.options("resume", options, RESUME_OPTIONS)
+  return call.finish(self:start_resume(options.timeout or 0))
+end
+
+--- Whether the sandbox runs, and is not paused.
 ---@return boolean|nil
 ---@return string? message
 ---@return string? code

@@ -31,6 +31,11 @@ local CREATE_OPTIONS = {
   setup = check.strings,
   name = check.string,
   allow_internet = check.boolean,
+  on_timeout = function(value)
+    if value == "kill" or value == "pause" then return nil end
+    return '"kill" or "pause" expected, got ' .. tostring(value)
+  end,
+  auto_resume = check.boolean,
   request_timeout = check.seconds,
   on_stdout = check.callable,
   on_stderr = check.callable,
@@ -70,6 +75,8 @@ end
 ---@field setup? string[] shell commands, run in order in the foreground
 ---@field name? string kept as metadata `name`
 ---@field allow_internet? boolean
+---@field on_timeout? "kill"|"pause" what happens when its life is over; default "kill"
+---@field auto_resume? boolean a paused sandbox goes on when something connects to one of its ports
 ---@field on_stdout? fun(text: string, time: number) gets the setup's output as it comes
 ---@field on_stderr? fun(text: string, time: number)
 
@@ -90,6 +97,8 @@ function Client:create(options)
     metadata = with_name(options.metadata, options.name),
     setup = options.setup,
     allow_internet = options.allow_internet,
+    auto_pause = options.on_timeout == "pause",
+    auto_resume = options.auto_resume,
     request_timeout = options.request_timeout,
     events = events,
   }
@@ -98,10 +107,12 @@ function Client:create(options)
 end
 
 ---@class stepbox.ConnectOptions: stepbox.ClientOptions
----@field timeout? number seconds it shall live at least from now; without it its life is left alone
+---@field timeout? number seconds it shall live at least from now; without it its life is left alone, and one
+---  that was paused lives 300 s
 ---@field own? boolean take ownership
 
---- A box for a sandbox that exists, by its id. It does not own the sandbox unless `own` is given.
+--- A box for a sandbox that exists, by its id; a paused one goes on. It does not own the sandbox unless `own`
+--- is given.
 ---@param id string
 ---@param options? stepbox.ConnectOptions
 ---@return stepbox.Box|nil box

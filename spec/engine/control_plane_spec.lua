@@ -129,7 +129,8 @@ describe("the engine's control plane", function()
     local path = "/sandboxes/" .. id
     local wrong = {
       { "POST", "/v2/sandboxes", { templateID = "base", timeout = 0 }, "timeout" },
-      { "POST", "/v2/sandboxes", { templateID = "base", autoPause = true }, "autoPause" },
+      { "POST", "/v2/sandboxes", { templateID = "base", autoPause = 1 }, "autoPause" },
+      { "POST", "/v2/sandboxes", { templateID = "base", autoResume = true }, "autoResume" },
       { "POST", "/v2/sandboxes", { templateID = "base", allow_internet_access = true }, "no network" },
       { "POST", "/v2/sandboxes", { templateID = "base", envVars = { ["A B"] = "x" } }, "A B" },
       { "POST", "/v2/sandboxes", { templateID = "base", wish = 1 }, "wish" },
@@ -162,7 +163,7 @@ describe("the engine's control plane", function()
 
   it("tells unknown paths from wrong methods", function()
     assert_error(daemon:call("GET", "/nope"), 404, "/nope")
-    assert_error(daemon:call("POST", "/sandboxes/" .. UNKNOWN .. "/pause"), 404, "pause")
+    assert_error(daemon:call("POST", "/sandboxes/" .. UNKNOWN .. "/stop"), 404, "stop")
     assert_error(daemon:call("GET", "/sandboxes/%ff"), 404, "not found")
     assert_error(daemon:call("GET", "/sandboxes/" .. ("x"):rep(500)), 404, "not found")
     local answer = daemon:call("PUT", "/v2/sandboxes")

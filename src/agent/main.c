@@ -12,6 +12,8 @@
 #include "filter.h"
 #include "log.h"
 #include "options.h"
+#include "pause.h"
+#include "pause_message.h"
 #include "port_relay.h"
 #include "privileges.h"
 #include "process_table.h"
@@ -65,17 +67,40 @@ static void take_connection(struct program *program, const control_connection *c
         log_error("a connection could not be taken: %s", strerror(errno));
 }
 
+static void take_message(control_message *message, void *user) {
+    struct program *program = user;
+    control_connection connection;
+    if (control_socket_connection(message, &connection))
+        take_connection(program, &connection);
+    else if (!runner_source_take(program->agent.runner_source, message))
+        control_message_close(message);
+}
+
+/* Says CONTROL_OK or CONTROL_CLOSED. */
+static control_result stand_still(struct program *program, int fd, control_message *message) {
+    control_message_close(message); /* none of the engine's has descriptors */
+    if (getpid() != 1)              /* which alone may stop all others */
+        return CONTROL_OK;
+    /* Whatever comes on those would wait; on a new connection the engine can answer. */
+    http_server_close_idle(program->envd);
+    http_server_close_idle(program->code);
+    if (!pause_follow(program->agent.loop, fd, message, take_message, program))
+        return CONTROL_CLOSED;
+    http_server_woke(program->envd);
+    http_server_woke(program->code);
+    return CONTROL_OK;
+}
+
 static void on_control(struct ev_loop *loop, struct ev_io *io, int events) {
     (void)events;
     struct program *program = io->data;
     control_message message;
-    control_connection connection;
     control_result result;
     while ((result = control_message_receive(io->fd, &message)) == CONTROL_OK) {
-        if (control_socket_connection(&message, &connection))
-            take_connection(program, &connection);
-        else if (!runner_source_take(program->agent.runner_source, &message))
-            control_message_close(&message);
+        if (message.kind != PAUSE_STOP)
+            take_message(&message, program);
+        else if ((result = stand_still(program, io->fd, &message)) != CONTROL_OK)
+            break;
     }
     if (result == CONTROL_CLOSED) {
         ev_break(loop, EVBREAK_ALL);

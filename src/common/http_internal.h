@@ -20,6 +20,7 @@ struct http_connection {
     int fd;
     void *tag;
     http_request *request; /* that has begun and is not over, or NULL */
+    bool served;           /* one before */
 };
 
 struct http_server {

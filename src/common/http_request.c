@@ -151,6 +151,7 @@ void http_request_complete(http_request *request, bool complete) {
     http_request_stop_watching(request);
     unlink_request(request);
     request->from->request = NULL;
+    request->from->served = true;
     request->conn = NULL;
     request->server = NULL;
     free_if_let_go(request);

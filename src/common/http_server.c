@@ -250,6 +250,25 @@ void http_server_free(http_server *server) {
     free(server);
 }
 
+void http_server_close_idle(http_server *server) {
+    char byte;
+    for (struct http_connection *at = server->connections; at; at = at->next) {
+        if (!at->request && at->served && recv(at->fd, &byte, 1, MSG_PEEK | MSG_DONTWAIT) < 0)
+            shutdown(at->fd, SHUT_RDWR);
+    }
+}
+
+void http_server_woke(http_server *server) {
+    for (http_request *request = server->requests; request; request = request->next) {
+        if (!request->conn || request->suspended || request->streaming)
+            continue;
+        /* Going from no limit to one, libmicrohttpd counts from now. */
+        MHD_set_connection_option(request->conn, MHD_CONNECTION_OPTION_TIMEOUT, 0U);
+        MHD_set_connection_option(request->conn, MHD_CONNECTION_OPTION_TIMEOUT,
+                                  (unsigned)IDLE_SECONDS);
+    }
+}
+
 int http_server_add(http_server *server, int fd, void *tag) {
     struct http_connection *from = malloc(sizeof *from);
     struct sockaddr_storage peer = {.ss_family = AF_UNIX};

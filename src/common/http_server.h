@@ -36,6 +36,11 @@ void http_server_free(http_server *server);
 /* The head handler is given the same user as the handler. */
 void http_server_on_head(http_server *server, http_head_handler *fn);
 
+/* Closes connections that clients keep open for another request, of which nothing has come. */
+void http_server_close_idle(http_server *server);
+/* This process stood still for a while, which shall not count as time without a byte. */
+void http_server_woke(http_server *server);
+
 /* Serves requests on a connected stream socket; takes the descriptor (closed also on failure).
  * `tag` is kept for http_request_tag(). Returns 0 or -1. */
 int http_server_add(http_server *server, int fd, void *tag);

@@ -38,6 +38,7 @@ struct pump {
     size_t held_length;
     bool silent; /* nothing has come from the target yet */
     ev_timer half_closed;
+    void (*heard)(void *user);
     pump_done *done;
     void *user;
 };
@@ -251,6 +252,8 @@ static void on_readable(struct ev_loop *loop, ev_io *io, int events) {
     } else if (flow == &pump->down) {
         take_from_target(pump, buffer, (size_t)got);
     } else {
+        if (pump->heard)
+            pump->heard(pump->user);
         offer(pump, buffer, (size_t)got);
     }
 }
@@ -331,6 +334,7 @@ struct pump *pump_start(const pump_config *config) {
     pump->target_half_closes = config->target_half_closes;
     pump->gate = config->gate;
     pump->gate_user = config->gate_user;
+    pump->heard = config->heard;
     pump->done = config->done;
     pump->user = config->user;
     pump->silent = true;

@@ -56,7 +56,8 @@ typedef struct pump_config {
     size_t to_client_length; /* 0: nothing */
     const pump_gate *gate;   /* NULL: everything passes */
     void *gate_user;
-    pump_done *done; /* called later, once; not after pump_stop() */
+    void (*heard)(void *user); /* the client has sent bytes, which are passed next; or NULL */
+    pump_done *done;           /* called later, once; not after pump_stop() */
     void *user;
 } pump_config;
 

@@ -73,11 +73,24 @@ bool sbi_answer_message(char *out, size_t size, const char *content_type, const 
     return true;
 }
 
+/* The id in the gateway's "it is paused". */
+static const char *paused_id(int status, const json_t *root) {
+    bool is_paused = status >= 400 && json_is_boolean(json_object_get(root, "canAutoResume"));
+    return is_paused ? json_string_value(json_object_get(root, "sandboxId")) : NULL;
+}
+
 /* The id in the gateway's "no such sandbox": 502 with the id, and no port, which would say that the
  * sandbox runs but nothing listens there. NULL: it is something else. */
 static const char *gone_id(int status, const json_t *root) {
     bool is_gone = status == 502 && json_object_get(root, "port") == NULL;
     return is_gone ? json_string_value(json_object_get(root, "sandboxId")) : NULL;
+}
+
+bool sbi_answer_is_paused(int status, const char *body, size_t length) {
+    json_t *root = json_loadb(body, length, 0, NULL);
+    bool is_paused = paused_id(status, root) != NULL;
+    json_decref(root);
+    return is_paused;
 }
 
 static sb_code code_of(int status) {
@@ -107,8 +120,12 @@ int sbi_answer_fail(int status, const char *content_type, const char *body, size
                     sb_error *err) {
     char message[400];
     json_t *root = json_loadb(body, length, 0, NULL);
-    const char *gone = gone_id(status, root);
-    if (gone != NULL) {
+    const char *paused = paused_id(status, root), *gone = gone_id(status, root);
+    if (paused != NULL) {
+        sbi_fail_status(err, SB_UNAVAILABLE, status,
+                        "HTTP %d: sandbox %.128s is paused: resume it, or connect to it", status,
+                        paused);
+    } else if (gone != NULL) {
         sbi_fail_status(err, SB_SANDBOX_LOST, status,
                         "HTTP %d: there is no sandbox %.128s (any more)", status, gone);
     } else if (sbi_answer_message(message, sizeof message, content_type, body, length)) {

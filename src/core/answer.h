@@ -13,6 +13,9 @@
 int sbi_answer_fail(int status, const char *content_type, const char *body, size_t length,
                     sb_error *err);
 
+/* Whether the answer says that the sandbox is paused. */
+bool sbi_answer_is_paused(int status, const char *body, size_t length);
+
 /* The message in a body as above, or false when it has none that a person would want to read. */
 bool sbi_answer_message(char *out, size_t size, const char *content_type, const char *body,
                         size_t length);

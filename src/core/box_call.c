@@ -178,7 +178,9 @@ static void on_health(void *user, struct sbi_exchange *exchange) {
     sb_op *op = user;
     sb_error error = {0};
     bool is_healthy = sbi_exchange_check(exchange, &error) == 0;
-    if (!is_healthy && (error.code == SB_NOT_FOUND || error.code == SB_SANDBOX_LOST)) {
+    bool is_paused = sbi_answer_is_paused(exchange->status, sbi_buffer_string(&exchange->answer),
+                                          exchange->answer.length);
+    if (is_paused || error.code == SB_NOT_FOUND || error.code == SB_SANDBOX_LOST) {
         error = (sb_error){0};
     }
     op->flag = is_healthy;

@@ -226,6 +226,12 @@ static json_t *body_of(const sb_create_options *options, sb_error *err) {
         json_object_set_new(body, "allow_internet_access",
                             json_boolean(options->allow_internet > 0));
     }
+    if (status == 0 && options->auto_pause) {
+        json_object_set_new(body, "autoPause", json_true());
+    }
+    if (status == 0 && options->auto_resume) {
+        json_object_set_new(body, "autoResume", json_pack("{s:b}", "enabled", true));
+    }
     if (status != 0) {
         json_decref(body);
         return NULL;

@@ -179,6 +179,8 @@ typedef struct sb_create_options {
     const char *const *setup; /* shell commands, run in order in the foreground */
     size_t setup_count;
     int allow_internet;     /* 0: the server's default, 1: yes, -1: no */
+    bool auto_pause;        /* when its life is over it is paused instead of killed */
+    bool auto_resume;       /* and goes on when somebody connects to one of its ports */
     double request_timeout; /* 0: the client's */
     bool events;            /* keep the setup's output as events for sb_op_next_event() */
     bool disown;            /* true: do not own the new sandbox */
@@ -359,6 +361,7 @@ SB_API const sb_event *sb_op_next_event(sb_op *op);
 
 #include "stepbox_engine.h"
 #include "stepbox_files.h"
+#include "stepbox_life.h"
 #include "stepbox_ports.h"
 #include "stepbox_process.h"
 

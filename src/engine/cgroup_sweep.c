@@ -1,6 +1,8 @@
 /* cgroup_sweep.c - the names of engines' groups, and what engines that are gone have left. */
 #include "cgroups_internal.h"
 
+#include "cgroup_file.h"
+
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -77,8 +79,11 @@ static bool remove_group(int parent, const char *name) {
     }
     struct dirent *entry;
     while ((entry = readdir(directory)))
-        if (entry->d_type == DT_DIR && entry->d_name[0] != '.')
+        if (entry->d_type == DT_DIR && entry->d_name[0] != '.') {
+            /* In version 1 what was killed while it was frozen ends when it goes on. */
+            cgroup_file_write(fd, entry->d_name, "freezer.state", "THAWED");
             unlinkat(fd, entry->d_name, AT_REMOVEDIR);
+        }
     closedir(directory);
     return unlinkat(parent, name, AT_REMOVEDIR) == 0 || errno == ENOENT;
 }

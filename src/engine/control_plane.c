@@ -19,6 +19,8 @@ static const struct api_route {
     {"POST", "/sandboxes/*/timeout", 1, op_timeout},
     {"POST", "/sandboxes/*/refreshes", 1, op_refresh},
     {"POST", "/sandboxes/*/connect", 1, op_connect},
+    {"POST", "/sandboxes/*/pause", 1, op_pause},
+    {"POST", "/sandboxes/*/resume", 1, op_resume},
     {"PUT", "/sandboxes/*/lease", 1, op_lease_take},
     {"DELETE", "/sandboxes/*/lease", 1, op_lease_release},
     {"POST", "/v2/sandboxes", 2, op_create},
@@ -127,6 +129,15 @@ struct sandbox *api_sandbox(const struct api_call *call) {
     if (!sandbox)
         api_no_sandbox(call->request, call->id);
     return sandbox;
+}
+
+struct sandbox *api_running_sandbox(const struct api_call *call) {
+    struct sandbox *sandbox = api_sandbox(call);
+    if (!sandbox || sandbox_is_running(sandbox))
+        return sandbox;
+    api_error(call->request, 409, "sandbox \"%s\" is paused: resume it, or connect to it",
+              call->id);
+    return NULL;
 }
 
 json_t *api_body(const struct api_call *call, const struct field_rule *rules, bool optional) {

@@ -29,11 +29,17 @@ void control_plane_handle(http_request *request, void *user);
 /* The sandbox of the path. When there is none, answers 404 and returns NULL. */
 struct sandbox *api_sandbox(const struct api_call *call);
 
+/* The same, and answers 409 when it is paused. */
+struct sandbox *api_running_sandbox(const struct api_call *call);
+
 /* The body, checked. When it is wrong, answers 400 and returns NULL. A new reference. */
 json_t *api_body(const struct api_call *call, const struct field_rule *rules, bool optional);
 
 /* Answers 404 for a sandbox. */
 void api_no_sandbox(http_request *request, const char *id);
+
+/* Lets a sandbox that is not running go on, and answers 201 with what a client needs. */
+void api_resume(const struct api_call *call, struct sandbox *sandbox, int seconds);
 
 /* Answers 204. */
 void api_done(http_request *request);
@@ -43,6 +49,6 @@ int api_lease_holder(const struct api_call *call);
 
 /* op_*.c */
 api_operation op_health, op_create, op_list, op_get, op_delete, op_timeout, op_refresh, op_connect,
-    op_lease_take, op_lease_release, op_logs, op_engine, op_engine_stop;
+    op_pause, op_resume, op_lease_take, op_lease_release, op_logs, op_engine, op_engine_stop;
 
 #endif

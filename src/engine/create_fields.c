@@ -8,17 +8,17 @@
 /* Fields that ask for what is not offered here are right only with the value that asks for nothing.
  */
 
-static bool without_pause(const struct field_rule *rule, json_t *value, char *why, size_t room) {
+static bool with_memory(const struct field_rule *rule, json_t *value, char *why, size_t room) {
     (void)rule;
-    snprintf(why, room, "must be false: this engine cannot pause sandboxes");
-    return json_is_false(value);
+    snprintf(why, room, "must be true or absent: this engine keeps the memory of what it pauses");
+    return json_is_true(value);
 }
 
-static bool without_resume(const struct field_rule *rule, json_t *value, char *why, size_t room) {
+static bool auto_resume(const struct field_rule *rule, json_t *value, char *why, size_t room) {
     (void)rule;
-    snprintf(why, room, "must be {\"enabled\": false}: this engine cannot pause sandboxes");
+    snprintf(why, room, "must be {\"enabled\": true} or {\"enabled\": false}");
     return json_is_object(value) && json_object_size(value) == 1 &&
-           json_is_false(json_object_get(value, "enabled"));
+           json_is_boolean(json_object_get(value, "enabled"));
 }
 
 static bool without_internet(const struct field_rule *rule, json_t *value, char *why, size_t room) {
@@ -57,9 +57,9 @@ static bool always_secure(const struct field_rule *rule, json_t *value, char *wh
         FIELD("metadata", field_metadata),                                                         \
         FIELD("envVars", field_variables),                                                         \
         FIELD("secure", secure_check),                                                             \
-        FIELD("autoPause", without_pause),                                                         \
-        FIELD("autoPauseMemory", field_boolean),                                                   \
-        FIELD("autoResume", without_resume),                                                       \
+        FIELD("autoPause", field_boolean),                                                         \
+        FIELD("autoPauseMemory", with_memory),                                                     \
+        FIELD("autoResume", auto_resume),                                                          \
         FIELD("allow_internet_access", without_internet),                                          \
         FIELD("network", empty),                                                                   \
         FIELD("mcp", empty),                                                                       \

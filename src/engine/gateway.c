@@ -166,7 +166,7 @@ void gateway_set_control(struct gateway *gateway, http_server *control) {
 void gateway_free(struct gateway *gateway) {
     for (size_t i = 0; i < gateway->config.max_connections; i++) {
         struct connection *connection = &gateway->connections[i];
-        if (connection->stage == STAGE_HEAD) {
+        if (connection->stage == STAGE_HEAD || connection->stage == STAGE_WAKING) {
             gateway_connection_stop_head(connection);
             close(connection->fd);
         } else if (connection->stage == STAGE_OPENING) {

@@ -1,6 +1,7 @@
 /*
  * gateway_internal.h - a connection of the gateway, for the files that make it up: gateway.c takes
- * connections and reads their heads, gateway_pass.c passes them on.
+ * connections and reads their heads, gateway_pass.c passes them on, gateway_wake.c has them wait
+ * for a paused sandbox.
  */
 #ifndef STEPBOX_GATEWAY_INTERNAL_H
 #define STEPBOX_GATEWAY_INTERNAL_H
@@ -13,11 +14,12 @@
 #include "first_request.h"
 #include "port_opening.h"
 #include "pump.h"
+#include "raw_reply.h"
 #include "route.h"
 
-/* A connection waits for its head, for the port that it asked for with CONNECT, is pumped, is
- * closed properly; then its slot is free again. */
-enum stage { STAGE_FREE, STAGE_HEAD, STAGE_OPENING, STAGE_PUMP, STAGE_FAREWELL };
+/* A connection waits for its head, for its sandbox to be resumed, for the port that it asked for
+ * with CONNECT, is pumped, is closed properly; then its slot is free again. */
+enum stage { STAGE_FREE, STAGE_HEAD, STAGE_WAKING, STAGE_OPENING, STAGE_PUMP, STAGE_FAREWELL };
 
 struct connection {
     struct gateway *gateway;
@@ -62,6 +64,13 @@ void gateway_connection_farewell(struct connection *connection, int fd, const ch
                                  size_t length);
 /* Answers a connection that goes nowhere. */
 void gateway_connection_refuse(struct connection *connection, int status, const char *message);
+
+/* gateway_wake.c: has a connection whose head was read wait for its sandbox, which is not running;
+ * then passes it. */
+void gateway_connection_wake(struct connection *connection, struct sandbox *sandbox);
+
+/* The client of one that was passed has sent something. */
+void gateway_connection_heard(void *connection);
 
 /* gateway_pass.c: gives a connection whose head was read, and what follows, to where it belongs. */
 void gateway_connection_pass(struct connection *connection);

@@ -60,6 +60,7 @@ static void start_pump(struct connection *connection) {
                                   .ungated_length = route->head_length,
                                   .gate = route->by_header ? &first_request_gate : NULL,
                                   .gate_user = &connection->first_request,
+                                  .heard = gateway_connection_heard,
                                   .done = on_pump_done,
                                   .user = connection});
 }
@@ -77,6 +78,7 @@ static void start_tunnel(struct connection *connection) {
                                   .to_target_length = connection->used - head_length,
                                   .to_client = established,
                                   .to_client_length = sizeof established - 1,
+                                  .heard = gateway_connection_heard,
                                   .done = on_pump_done,
                                   .user = connection});
 }
@@ -139,6 +141,10 @@ void gateway_connection_pass(struct connection *connection) {
     }
     if (route->to_sandbox && !sandbox) {
         refuse_port(connection, false);
+        return;
+    }
+    if (sandbox && !sandbox_is_running(sandbox)) {
+        gateway_connection_wake(connection, sandbox);
         return;
     }
     if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0, ends) < 0) {

@@ -101,6 +101,8 @@ void op_create(const struct api_call *call) {
         .alias = template_alias(template_id),
         .secure = second || fields_boolean(body, "secure", false),
         .internet_denied = fields_get(body, "allow_internet_access") != NULL,
+        .auto_pause = fields_boolean(body, "autoPause", false),
+        .auto_resume = json_is_true(json_object_get(fields_get(body, "autoResume"), "enabled")),
         .timeout =
             (int)fields_integer(body, "timeout", second ? DEFAULT_TIMEOUT_V2 : DEFAULT_TIMEOUT_V1),
         .metadata = fields_get(body, "metadata"),

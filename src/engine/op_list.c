@@ -22,7 +22,7 @@ static void read_parameter(const char *name, const char *value, void *user) {
 static void set_headers(http_request *request, const struct list_query *query,
                         const struct list_page *page) {
     char total[32];
-    snprintf(total, sizeof total, "%zu", page->total);
+    snprintf(total, sizeof total, "%zu", page->running);
     if (query->running || !query->paused)
         http_reply_header(request, "x-total-running", total);
     if (page->next_token[0])

@@ -8,7 +8,7 @@ void op_refresh(const struct api_call *call) {
     static const struct field_rule rules[] = {
         {.name = "duration", .check = field_integer, .least = 0, .most = MAX_DURATION},
         FIELD(NULL, NULL)};
-    struct sandbox *sandbox = api_sandbox(call);
+    struct sandbox *sandbox = api_running_sandbox(call);
     json_t *body = sandbox ? api_body(call, rules, true) : NULL;
     if (!body)
         return;

@@ -8,7 +8,7 @@ void op_timeout(const struct api_call *call) {
                                                .least = 1,
                                                .most = MAX_TIMEOUT},
                                               FIELD(NULL, NULL)};
-    struct sandbox *sandbox = api_sandbox(call);
+    struct sandbox *sandbox = api_running_sandbox(call);
     json_t *body = sandbox ? api_body(call, rules, false) : NULL;
     if (!body)
         return;

@@ -10,12 +10,16 @@ static const char *reason(int status) {
         return "Bad Request";
     case 401:
         return "Unauthorized";
+    case 404:
+        return "Not Found";
     case 408:
         return "Request Timeout";
     case 431:
         return "Request Header Fields Too Large";
     case 502:
         return "Bad Gateway";
+    case 504:
+        return "Gateway Timeout";
     default:
         return "Service Unavailable";
     }
@@ -48,4 +52,10 @@ size_t raw_reply_bad_gateway(char out[RAW_REPLY_SIZE], const struct route *route
     if (body && sandbox_is_there)
         json_object_set_new(body, "port", json_integer(route->port));
     return raw_reply(out, 502, body);
+}
+
+size_t raw_reply_paused(char out[RAW_REPLY_SIZE], const struct route *route) {
+    return raw_reply(out, 502,
+                     json_pack("{s:s, s:s, s:i, s:b}", "sandboxId", route->id, "message",
+                               "The sandbox is paused", "code", 502, "canAutoResume", false));
 }

@@ -23,4 +23,7 @@ size_t raw_reply_error(char out[RAW_REPLY_SIZE], int status, const char *message
 size_t raw_reply_bad_gateway(char out[RAW_REPLY_SIZE], const struct route *route,
                              bool sandbox_is_there);
 
+/* The same for a sandbox that is paused and that traffic does not resume. */
+size_t raw_reply_paused(char out[RAW_REPLY_SIZE], const struct route *route);
+
 #endif

@@ -19,11 +19,19 @@
 
 #define AGENT_PORT 49983
 
-static void set_state(struct sandbox *sandbox, enum sandbox_state state, const char *why) {
-    static const char *const names[] = {"starting", "running", "ending"};
+static bool is_paused(const struct sandbox *sandbox) {
+    return sandbox->state == SANDBOX_PAUSING || sandbox->state == SANDBOX_PAUSED ||
+           sandbox->state == SANDBOX_RESUMING;
+}
+
+void sandbox_set_state(struct sandbox *sandbox, enum sandbox_state state, const char *why) {
+    static const char *const names[] = {"starting", "running",  "pausing",
+                                        "paused",   "resuming", "ending"};
     log_info("sandbox %s: %s (%s)", sandbox->record.id, names[state], why);
     sandbox_log_add(&sandbox->log, LOG_LEVEL_INFO, "%s: %s", names[state], why);
+    sandbox->set->paused -= is_paused(sandbox);
     sandbox->state = state;
+    sandbox->set->paused += is_paused(sandbox);
 }
 
 /* Tells whoever made it, once. */
@@ -104,10 +112,11 @@ int sandbox_end(struct sandbox *sandbox, const char *cause, sandbox_ended *ended
     if (sandbox->state == SANDBOX_ENDING)
         return result;
     struct ev_loop *loop = sandbox_loop(sandbox);
-    set_state(sandbox, SANDBOX_ENDING, cause);
+    sandbox_set_state(sandbox, SANDBOX_ENDING, cause);
     ev_timer_stop(loop, &sandbox->start_deadline);
     ev_timer_stop(loop, &sandbox->life);
     sandbox_set_lease(sandbox, -1);
+    sandbox_pause_close(sandbox);
     if (sandbox->init)
         init_exchange_cancel(sandbox->init);
     sandbox->init = NULL;
@@ -129,7 +138,7 @@ static void on_init_answer(int status, void *user) {
     sandbox->init = NULL;
     if (status == 204) {
         ev_timer_stop(sandbox_loop(sandbox), &sandbox->start_deadline);
-        set_state(sandbox, SANDBOX_RUNNING, "its agent is ready");
+        sandbox_set_state(sandbox, SANDBOX_RUNNING, "its agent is ready");
         tell_started(sandbox, sandbox, 201, NULL);
     } else if (status < 0) {
         /* bwrap or the agent has ended, or is about to. */
@@ -149,7 +158,11 @@ static void on_start_deadline(struct ev_loop *loop, ev_timer *timer, int events)
 
 static void on_life_over(struct ev_loop *loop, ev_timer *timer, int events) {
     (void)loop, (void)events;
-    sandbox_end(timer->data, "its time is over", NULL, NULL);
+    struct sandbox *sandbox = timer->data;
+    char message[128];
+    if (!sandbox->record.auto_pause ||
+        sandbox_pause(sandbox, NULL, NULL, message, sizeof message) != 0)
+        sandbox_end(sandbox, "its time is over", NULL, NULL);
 }
 
 static void on_lease_ended(struct ev_loop *loop, ev_io *io, int events) {
@@ -198,6 +211,8 @@ static int prepare(struct sandbox *sandbox, struct sandboxes *set, const sandbox
     record->metadata = json_incref(request->metadata);
     record->limits = request->limits;
     record->internet_denied = request->internet_denied;
+    record->auto_pause = request->auto_pause;
+    record->auto_resume = request->auto_resume;
     record->started_at = rfc3339_now();
     ev_timer_init(&sandbox->start_deadline, on_start_deadline, START_DEADLINE, 0.0);
     ev_timer_init(&sandbox->life, on_life_over, 0.0, 0.0);
@@ -206,6 +221,7 @@ static int prepare(struct sandbox *sandbox, struct sandboxes *set, const sandbox
     sandbox->start_deadline.data = sandbox->life.data = sandbox->end_deadline.data = sandbox;
     sandbox->lease_ended.data = sandbox;
     sandboxes_choose_ids(set, &sandbox->ids);
+    sandbox_pause_init(sandbox);
     return 0;
 }
 
@@ -225,7 +241,7 @@ struct sandbox *sandbox_create(struct sandboxes *set, const sandbox_request *req
         sandboxes_link(set, sandbox);
         sandbox->started = started;
         sandbox->started_user = user;
-        set_state(sandbox, SANDBOX_STARTING, "asked for");
+        sandbox_set_state(sandbox, SANDBOX_STARTING, "asked for");
         sandbox_set_timeout(sandbox, request->timeout);
         sandbox_set_lease(sandbox, request->lease_fd);
         ev_timer_start(set->config.loop, &sandbox->start_deadline);
@@ -261,6 +277,7 @@ const struct sandbox_log *sandbox_log_of(const struct sandbox *sandbox) {
 void sandbox_set_timeout(struct sandbox *sandbox, int seconds) {
     struct ev_loop *loop = sandbox_loop(sandbox);
     sandbox_log_add(&sandbox->log, LOG_LEVEL_INFO, "timeout: %d seconds from now", seconds);
+    sandbox->record.timeout = seconds;
     sandbox->record.end_at = rfc3339_now() + (int64_t)seconds * 1000;
     ev_timer_stop(loop, &sandbox->life);
     ev_timer_set(&sandbox->life, (double)seconds, 0.0);

@@ -2,8 +2,9 @@
  * sandbox.h - sandboxes: how they start, live and end.
  *
  * A sandbox is `starting` until its agent has answered /init, `running` until somebody or something
- * ends it, and `ending` until its processes are gone; then it is freed. Only running ones are found
- * by id and listed.
+ * ends it, and `ending` until its processes are gone; then it is freed. In between it may be
+ * `pausing`, `paused` and `resuming`, any number of times. Only those that are neither starting nor
+ * ending are found by id and listed.
  */
 #ifndef STEPBOX_SANDBOX_H
 #define STEPBOX_SANDBOX_H
@@ -46,10 +47,12 @@ struct sandboxes_taken {
     int64_t memory; /* bytes: the sum of their limits */
 };
 struct sandboxes_taken sandboxes_taken(const struct sandboxes *set);
-/* NULL when none with this id is running. */
+/* How many are paused, or on the way to or from that. */
+size_t sandboxes_paused(const struct sandboxes *set);
+/* NULL when none with this id is running or paused. */
 struct sandbox *sandboxes_find(struct sandboxes *set, const char *id);
-/* The records of the running ones, in no particular order; free() the array. NULL with *count 0
- * when there are none, NULL with *count > 0 when out of memory. */
+/* The records of the running and paused ones, in no particular order; free() the array. NULL with
+ * *count 0 when there are none, NULL with *count > 0 when out of memory. */
 const struct sandbox_record **sandboxes_records(struct sandboxes *set, size_t *count);
 /* How well the host keeps them apart; NULL when out of memory. */
 json_t *sandboxes_isolation_describe(const struct sandboxes *set);
@@ -62,6 +65,8 @@ typedef struct sandbox_request {
     bool secure; /* with an access token */
     bool internet_denied;
     struct limits limits;
+    bool auto_pause;     /* when its time is over, instead of ending */
+    bool auto_resume;    /* by traffic for one of its ports */
     int timeout;         /* seconds to live */
     json_t *metadata;    /* borrowed; or NULL */
     json_t *environment; /* borrowed; or NULL */
@@ -93,7 +98,28 @@ const struct sandbox_log *sandbox_log_of(const struct sandbox *sandbox);
 /* How often it has tried which system call that it may not make; see refused_calls.h. */
 json_t *sandbox_refused_describe(const struct sandbox *sandbox);
 
-/* Moves its end to `seconds` from now. */
+/* Neither paused nor on the way to or from that. */
+bool sandbox_is_running(const struct sandbox *sandbox);
+
+bool sandbox_is_resuming(const struct sandbox *sandbox);
+
+/* Called once. status 0: it is so, and sandbox there; else an HTTP status and why not, and sandbox
+ * NULL unless it still exists. */
+typedef void sandbox_settled(struct sandbox *sandbox, int status, const char *message, void *user);
+
+/* Stops everything in it; its time to live does not go on. 0 and settled (may be NULL) is called
+ * later; or an HTTP status and a message, and it is not. */
+int sandbox_pause(struct sandbox *sandbox, sandbox_settled *settled, void *user, char *message,
+                  size_t room);
+/* Lets it go on, with `seconds` to live from then; also one that is just pausing. The same returns.
+ * Only for one that is not running. */
+int sandbox_resume(struct sandbox *sandbox, int seconds, sandbox_settled *settled, void *user,
+                   char *message, size_t room);
+
+/* What happens when its time is over. */
+void sandbox_set_auto_pause(struct sandbox *sandbox, bool auto_pause);
+
+/* Moves its end to `seconds` from now. Only while it runs. */
 void sandbox_set_timeout(struct sandbox *sandbox, int seconds);
 /* The same, but never to an earlier time than it has. */
 void sandbox_extend(struct sandbox *sandbox, int seconds);

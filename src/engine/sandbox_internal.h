@@ -1,7 +1,8 @@
 /*
  * sandbox_internal.h - what the parts of a sandbox share: sandboxes.c (the set), sandbox.c (its
  * states), sandbox_process.c (bubblewrap and PID 1), sandbox_link.c (connections to the agent),
- * sandbox_words.c (what the agent says), sandbox_runners.c (the runners it asks for).
+ * sandbox_words.c (what the agent says), sandbox_runners.c (the runners it asks for),
+ * sandbox_pause.c (between running and paused).
  */
 #ifndef STEPBOX_SANDBOX_INTERNAL_H
 #define STEPBOX_SANDBOX_INTERNAL_H
@@ -11,6 +12,7 @@
 #include <sys/types.h>
 
 #include "cgroups.h"
+#include "control_message.h"
 #include "host_isolation.h"
 #include "init_exchange.h"
 #include "refused_calls.h"
@@ -18,12 +20,20 @@
 #include "sandbox_log.h"
 #include "zygote.h"
 
-enum sandbox_state { SANDBOX_STARTING, SANDBOX_RUNNING, SANDBOX_ENDING };
+enum sandbox_state {
+    SANDBOX_STARTING,
+    SANDBOX_RUNNING,
+    SANDBOX_PAUSING,
+    SANDBOX_PAUSED,
+    SANDBOX_RESUMING,
+    SANDBOX_ENDING
+};
 
 struct sandboxes {
     sandboxes_config config;
     struct sandbox *first;
     size_t count;
+    size_t paused; /* or pausing, or resuming */
     struct host_isolation isolation;
     uint32_t next_slice;
     struct refused_set *refused;
@@ -61,6 +71,17 @@ struct sandbox_words {
     bool has_listener;
 };
 
+/* While it is pausing or resuming: what is waited for, and who waits. */
+struct sandbox_pause {
+    ev_timer deadline; /* for the echo of the word that was said to the agent */
+    ev_timer look;     /* at its group, which the kernel is freezing */
+    uint16_t number;   /* of the word */
+    double left;       /* seconds to live when it began to pause */
+    int seconds;       /* to live from when it runs again */
+    bool by_group;     /* its processes are frozen by the kernel, not stopped by the agent */
+    struct pause_waiter *waiters;
+};
+
 struct ended_waiter {
     sandbox_ended *ended;
     void *user;
@@ -81,6 +102,7 @@ struct sandbox {
     struct sandbox_log log;
     struct cgroup *cgroup; /* NULL where there are none */
     ev_tstamp oom_at;      /* when the kernel last ended a process for want of memory; 0: never */
+    struct sandbox_pause pause;
 
     struct init_exchange *init; /* while starting */
     sandbox_started *started;   /* until it was called */
@@ -108,7 +130,10 @@ void sandboxes_kill_orphans(struct sandboxes *set);
 /* Ids of the host that no other sandbox has, as long as there are any. */
 void sandboxes_choose_ids(struct sandboxes *set, struct sandbox_ids *ids);
 
-/* sandbox.c: something happened to the processes. */
+/* sandbox.c */
+/* The one place where the state changes. */
+void sandbox_set_state(struct sandbox *sandbox, enum sandbox_state state, const char *why);
+/* Something happened to the processes. */
 void sandbox_process_changed(struct sandbox *sandbox);
 
 /* sandbox_process.c */
@@ -142,5 +167,12 @@ void sandbox_words_close(struct sandbox *sandbox);
 void sandbox_runners_open(struct sandbox *sandbox);
 bool sandbox_runners_take(struct sandbox *sandbox, control_message *message);
 void sandbox_runners_close(struct sandbox *sandbox);
+
+/* sandbox_pause.c */
+void sandbox_pause_init(struct sandbox *sandbox);
+/* The agent may have sent back what it was told: false when that is something else. */
+bool sandbox_pause_take(struct sandbox *sandbox, control_message *message);
+/* It ends: whoever waits for a pause or its end is told. */
+void sandbox_pause_close(struct sandbox *sandbox);
 
 #endif

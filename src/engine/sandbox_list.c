@@ -11,6 +11,7 @@
 void list_query_init(struct list_query *query, int version) {
     /* The first generation has no pages: everything is one. */
     *query = (struct list_query){.version = version, .limit = version == 1 ? SIZE_MAX : MAX_LIMIT};
+    query->running = version == 1;
 }
 
 void list_query_free(struct list_query *query) {
@@ -174,8 +175,7 @@ static bool has_metadata(const struct sandbox_record *record, json_t *wanted) {
 }
 
 static bool fits(const struct list_query *query, const struct sandbox_record *record) {
-    /* All that have a record are running. */
-    if (query->paused && !query->running)
+    if (query->paused != query->running && query->paused != record->paused)
         return false;
     if (query->has_started_after && record->started_at < query->started_after)
         return false;
@@ -212,8 +212,10 @@ void list_select(const struct list_query *query, const struct sandbox_record **r
                  size_t count, struct list_page *page) {
     *page = (struct list_page){0};
     for (size_t i = 0; i < count; i++)
-        if (fits(query, records[i]))
+        if (fits(query, records[i])) {
+            page->running += !records[i]->paused;
             records[page->total++] = records[i];
+        }
     if (page->total == 0)
         return;
     qsort(records, page->total, sizeof *records, query->ascending ? ascending : descending);

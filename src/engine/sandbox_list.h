@@ -37,7 +37,8 @@ int list_query_set(struct list_query *query, const char *name, const char *value
 
 /* Orders the records that fit to the front of the array, and finds the page in them. */
 struct list_page {
-    size_t total; /* records that fit, on all pages */
+    size_t total;   /* records that fit, on all pages */
+    size_t running; /* of these */
     size_t first, count;
     char next_token[LIST_TOKEN_SIZE]; /* "" on the last page */
 };

@@ -39,12 +39,13 @@ json_t *sandbox_record_listed(const struct sandbox_record *record) {
     char started[RFC3339_SIZE], end[RFC3339_SIZE];
     rfc3339_format(record->started_at, started);
     rfc3339_format(record->end_at, end);
-    json_t *object = json_pack(
-        "{s:s, s:s, s:s, s:s, s:s, s:s, s:i, s:i, s:i, s:s, s:s}", "templateID",
-        record->template_id, "sandboxID", record->id, "alias", record->alias, "clientID", CLIENT_ID,
-        "startedAt", started, "endAt", end, "cpuCount", cpu_count(&record->limits), "memoryMB",
-        (int)(record->limits.memory / LIMITS_MIB), "diskSizeMB",
-        (int)(record->limits.disk / LIMITS_MIB), "state", "running", "envdVersion", ENVD_VERSION);
+    json_t *object =
+        json_pack("{s:s, s:s, s:s, s:s, s:s, s:s, s:i, s:i, s:i, s:s, s:s}", "templateID",
+                  record->template_id, "sandboxID", record->id, "alias", record->alias, "clientID",
+                  CLIENT_ID, "startedAt", started, "endAt", end, "cpuCount",
+                  cpu_count(&record->limits), "memoryMB", (int)(record->limits.memory / LIMITS_MIB),
+                  "diskSizeMB", (int)(record->limits.disk / LIMITS_MIB), "state",
+                  record->paused ? "paused" : "running", "envdVersion", ENVD_VERSION);
     if (object && record->metadata)
         json_object_set(object, "metadata", record->metadata);
     return object;
@@ -55,7 +56,7 @@ json_t *sandbox_record_detail(const struct sandbox_record *record, const struct 
     json_t *more =
         json_pack("{s:s?, s:o, s:{s:b, s:s}}", "domain", facts->domain, "allowInternetAccess",
                   record->internet_denied ? json_false() : json_null(), "lifecycle", "autoResume",
-                  false, "onTimeout", "kill");
+                  record->auto_resume, "onTimeout", record->auto_pause ? "pause" : "kill");
     if (more && record->token[0])
         json_object_set_new(more, "envdAccessToken", json_string(record->token));
     if (!object || !more || json_object_update(object, more) < 0) {

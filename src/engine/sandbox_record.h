@@ -20,8 +20,12 @@ struct sandbox_record {
     char token[ACCESS_TOKEN_LENGTH + 1]; /* "": the agent takes requests without one */
     json_t *metadata;                    /* an object of strings, or NULL */
     struct limits limits;
-    int64_t started_at, end_at; /* wall clock, milliseconds since 1970 */
-    bool internet_denied;       /* the client said allow_internet_access: false */
+    int64_t started_at; /* wall clock, milliseconds since 1970 */
+    int64_t end_at;     /* the same; of a paused one, when it was paused */
+    int timeout;        /* seconds that it was last given to live */
+    bool paused;
+    bool auto_pause, auto_resume; /* see sandbox_request */
+    bool internet_denied;         /* the client said allow_internet_access: false */
 };
 
 /* What all sandboxes of this host share. */

@@ -44,7 +44,7 @@ static void on_readable(struct ev_loop *loop, ev_io *io, int events) {
     case CONTROL_OK:
         if (message.kind == CONTROL_LISTENER && control_socket_connection(&message, &listener))
             take_listener(sandbox, listener.fd);
-        else if (!sandbox_runners_take(sandbox, &message))
+        else if (!sandbox_pause_take(sandbox, &message) && !sandbox_runners_take(sandbox, &message))
             control_message_close(&message);
         break;
     case CONTROL_AGAIN:

@@ -60,6 +60,10 @@ struct sandboxes_taken sandboxes_taken(const struct sandboxes *set) {
     return taken;
 }
 
+size_t sandboxes_paused(const struct sandboxes *set) {
+    return set->paused;
+}
+
 struct ev_loop *sandbox_loop(const struct sandbox *sandbox) {
     return sandbox->set->config.loop;
 }
@@ -85,9 +89,13 @@ void sandboxes_unlink(struct sandboxes *set, struct sandbox *sandbox) {
     set->config.on_change(set->config.user);
 }
 
+static bool is_shown(const struct sandbox *sandbox) {
+    return sandbox->state != SANDBOX_STARTING && sandbox->state != SANDBOX_ENDING;
+}
+
 struct sandbox *sandboxes_find(struct sandboxes *set, const char *id) {
     for (struct sandbox *sandbox = set->first; sandbox; sandbox = sandbox->next)
-        if (sandbox->state == SANDBOX_RUNNING && strcmp(sandbox->record.id, id) == 0)
+        if (is_shown(sandbox) && strcmp(sandbox->record.id, id) == 0)
             return sandbox;
     return NULL;
 }
@@ -95,11 +103,11 @@ struct sandbox *sandboxes_find(struct sandboxes *set, const char *id) {
 const struct sandbox_record **sandboxes_records(struct sandboxes *set, size_t *count) {
     *count = 0;
     for (struct sandbox *sandbox = set->first; sandbox; sandbox = sandbox->next)
-        *count += sandbox->state == SANDBOX_RUNNING;
+        *count += is_shown(sandbox);
     const struct sandbox_record **records = *count ? malloc(*count * sizeof *records) : NULL;
     size_t used = 0;
     for (struct sandbox *sandbox = set->first; records && sandbox; sandbox = sandbox->next)
-        if (sandbox->state == SANDBOX_RUNNING)
+        if (is_shown(sandbox))
             records[used++] = &sandbox->record;
     return records;
 }

@@ -84,6 +84,7 @@ int watchdog_start(const socket_claim *claim, int tcp_fd, int report_fd) {
     if (report_fd >= 0)
         close(report_fd);
     int status = watch(engine, &signals);
+    cgroups_sweep(); /* lets frozen processes go on, and so die */
     kill_children();
     sweep_groups();
     if (claim)

@@ -3,8 +3,8 @@
  *
  * The module is private (stepbox.core); lua/stepbox is the public face. One file per userdata:
  * loop.c, client.c, op.c, forward.c; box.c with process.c, files.c, transfers.c, watch.c and
- * engine.c for its calls. push.c and entry.c make Lua values of what the core returns, arguments.c
- * and options.c read what callers give.
+ * engine.c and life.c for its calls. push.c and entry.c make Lua values of what the core returns,
+ * arguments.c and options.c read what callers give.
  *
  * Owners are counted in C (struct loop_owner, struct client_owner), since the order in which a
  * collector finalises userdata of one dead cycle is no business of the core, which wants its loop
@@ -146,6 +146,7 @@ void transfers_register(lua_State *L);
 void watch_register(lua_State *L);
 void forward_register(lua_State *L); /* the same */
 void engine_register(lua_State *L);  /* of clients and boxes */
+void life_register(lua_State *L);    /* of boxes */
 
 int loop_create(lua_State *L);
 int client_create(lua_State *L);

@@ -52,6 +52,7 @@ SB_API int luaopen_stepbox_core(lua_State *L) {
     watch_register(L);
     forward_register(L);
     engine_register(L);
+    life_register(L);
     lua_newtable(L);
     compat_setfuncs(L, functions);
     push_members(L, BOX_TYPE, "methods");

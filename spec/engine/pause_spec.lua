@@ -1,0 +1,276 @@
+local cjson = require "cjson"
+local curl = require "spec.support.curl"
+local engine = require "spec.support.engine"
+
+local assert_error = engine.assert_error
+
+--- Of all processes below one that have `text` in their arguments: their states, and clock ticks of processor
+--- time.
+local function processes(pid, text)
+  local states, ticks = {}, 0
+  for _, child in ipairs(engine.descendants(pid)) do
+    if engine.read("/proc/" .. child .. "/cmdline"):gsub("%z", " "):find(text, 1, true) then
+      local fields = {}
+      for field in engine.read("/proc/" .. child .. "/stat"):match("%) (.*)"):gmatch "%S+" do
+        fields[#fields + 1] = field
+      end
+      states[#states + 1] = fields[1]
+      ticks = ticks + fields[12] + fields[13]
+    end
+  end
+  return table.concat(states), ticks
+end
+
+--- Whether those use the processor.
+local function are_busy(pid, text)
+  local _, before = processes(pid, text)
+  os.execute "sleep 0.4"
+  local _, after = processes(pid, text)
+  return after > before
+end
+
+describe("a sandbox that is paused", function()
+  local daemon
+  setup(function() daemon = engine.start() end)
+  teardown(function() daemon:stop() end)
+
+  local function path(sandbox, below) return "/sandboxes/" .. sandbox.sandboxID .. (below or "") end
+
+  local function pause(sandbox) assert.equal(204, daemon:call("POST", path(sandbox, "/pause")).status) end
+
+  local function execution(sandbox, code)
+    return {
+      socket = daemon.socket,
+      method = "POST",
+      url = "http://49999-" .. sandbox.sandboxID .. ".local/execute",
+      headers = { ["X-Access-Token"] = sandbox.envdAccessToken, ["Content-Type"] = "application/json" },
+      body = cjson.encode { code = code },
+    }
+  end
+
+  --- What code printed, and what it raised, by the answer to its execution.
+  local function output_of(answer)
+    local output = {}
+    for line in answer.body:gmatch "[^\n]+" do
+      local event = cjson.decode(line)
+      if event.type == "stdout" then output[#output + 1] = event.text end
+      if event.type == "error" then output[#output + 1] = event.value end
+    end
+    assert(answer.body:find '"end_of_execution"}\n$', answer.body)
+    return table.concat(output)
+  end
+
+  --- Runs code; returns what it printed.
+  local function run(sandbox, code) return output_of(curl.request(execution(sandbox, code))) end
+
+  local function state(sandbox) return daemon:call("GET", path(sandbox)).json.state end
+
+  it("is shown as such, found by its state, and not among the running", function()
+    local sandbox, other = daemon:create { timeout = 100 }, daemon:create()
+    local function found(query)
+      local answer = daemon:call("GET", query)
+      local ids = {}
+      for i, item in ipairs(answer.json) do ids[i] = item.sandboxID .. " " .. item.state end
+      return table.concat(ids, ","), answer.headers["x-total-running"]
+    end
+    local is_paused, runs = sandbox.sandboxID .. " paused", other.sandboxID .. " running"
+    pause(sandbox)
+    assert.equal("paused", state(sandbox))
+    assert.equal(runs, (found "/sandboxes"))
+    assert.same({ runs .. "," .. is_paused, "1" }, { found "/v2/sandboxes" })
+    assert.same({ runs, "1" }, { found "/v2/sandboxes?state=running" })
+    assert.same({ is_paused }, { found "/v2/sandboxes?state=paused" })
+    assert.same({ runs .. "," .. is_paused, "1" }, { found "/v2/sandboxes?state=paused,running" })
+    -- Pages go over both states.
+    local first = daemon:call("GET", "/v2/sandboxes?limit=1")
+    local second = daemon:call("GET", "/v2/sandboxes?limit=1&nextToken=" .. first.headers["x-next-token"])
+    assert.equal("running", first.json[1].state)
+    assert.equal("paused", second.json[1].state)
+    assert.is_nil(second.headers["x-next-token"])
+    -- Its life is over when it was paused, and begins anew when it goes on.
+    local shown = daemon:call("GET", path(sandbox)).json
+    assert.is_true(shown.endAt < daemon:call("GET", path(other)).json.startedAt:gsub("T%d%d", "T24"))
+    assert.equal(201, daemon:call("POST", "/v2" .. path(sandbox, "/connect"), { timeout = 500 }).status)
+    assert.equal("running", state(sandbox))
+    assert.is_true(daemon:call("GET", path(sandbox)).json.endAt > shown.endAt)
+    assert.same({ runs .. "," .. is_paused:gsub("paused", "running"), "2" }, { found "/v2/sandboxes" })
+    for _, one in ipairs { sandbox, other } do daemon:call("DELETE", path(one)) end
+  end)
+
+  it("stands still with all its processes, and goes on where it was", function()
+    local sandbox = daemon:create()
+    run(sandbox, [[
+import subprocess
+loop = "while :; do :; done # "
+subprocess.Popen(["sh", "-c", loop + "1111"])
+subprocess.Popen(["setsid", "sh", "-c", "setsid sh -c '" + loop + "2222' &"])
+job = subprocess.Popen(["sh", "-c", "kill -STOP $$; sleep 4444"])
+x = 41]])
+    assert(engine.eventually(5, function() return processes(daemon.pid, "# 2222") ~= "" end))
+    assert(engine.eventually(5, function() return processes(daemon.pid, "kill -STOP"):find "T" end))
+    assert.is_true(are_busy(daemon.pid, "done # 1111"))
+    assert.is_true(are_busy(daemon.pid, "done # 2222"))
+    local step = curl.start(execution(sandbox, [[
+import time
+for i in range(10):
+    print(i, flush=True)
+    time.sleep(0.1)]]))
+    os.execute "sleep 0.5"
+    pause(sandbox)
+    assert.is_false(are_busy(daemon.pid, "done # "))
+    assert.is_false(are_busy(daemon.pid, "stepbox"))
+    assert_error(daemon:call("POST", path(sandbox, "/pause")), 409, "paused already")
+    local resumed = daemon:call("POST", path(sandbox, "/resume"), { timeout = 100 })
+    assert.equal(201, resumed.status)
+    assert.equal(sandbox.envdAccessToken, resumed.json.envdAccessToken)
+    assert_error(daemon:call("POST", path(sandbox, "/resume"), { timeout = 100 }), 409, "running already")
+    assert.is_true(are_busy(daemon.pid, "done # 1111"))
+    assert.is_true(are_busy(daemon.pid, "done # 2222"))
+    -- What the code had stopped by itself stays so.
+    assert.equal("T", (processes(daemon.pid, "kill -STOP")))
+    assert.equal("0\n1\n2\n3\n4\n5\n6\n7\n8\n9\n", output_of(assert(step.finish())))
+    assert.equal("42\n", run(sandbox, "print(x + 1)"))
+    daemon:call("DELETE", path(sandbox))
+  end)
+
+  it("gives what runs in it as much time as it had left", function()
+    local sandbox = daemon:create()
+    -- With its NUL bytes the message goes through a file, which it does when it is long.
+    local message = (" "):rep(100000) .. '{"process":{"cmd":"sh","args":["-c","sleep 1.4; echo done"]}}'
+    local command = curl.start {
+      socket = daemon.socket,
+      method = "POST",
+      url = "http://49983-" .. sandbox.sandboxID .. ".local/process.Process/Start",
+      headers = {
+        ["X-Access-Token"] = sandbox.envdAccessToken,
+        ["Content-Type"] = "application/connect+json",
+        ["Connect-Timeout-Ms"] = "2000",
+      },
+      body = string.pack(">Bs4", 0, message),
+    }
+    os.execute "sleep 0.3"
+    pause(sandbox)
+    os.execute "sleep 2"
+    daemon:call("POST", path(sandbox, "/resume"))
+    local answer = assert(command.finish())
+    assert.equal(200, answer.status)
+    assert.falsy(answer.body:find("deadline_exceeded", 1, true), answer.body)
+    assert.truthy(answer.body:find("ZG9uZQo=", 1, true), answer.body)
+    daemon:call("DELETE", path(sandbox))
+  end)
+
+  it("refuses what would need it to run, and says that it is paused", function()
+    local sandbox = daemon:create()
+    pause(sandbox)
+    local answer = engine.decode(curl.request(execution(sandbox, "1")))
+    assert.equal(502, answer.status)
+    assert.same({
+      sandboxId = sandbox.sandboxID, message = "The sandbox is paused", code = 502, canAutoResume = false,
+    }, answer.json)
+    assert_error(daemon:call("POST", path(sandbox, "/timeout"), { timeout = 5 }), 409, "is paused")
+    assert_error(daemon:call("POST", path(sandbox, "/refreshes")), 409, "is paused")
+    assert.equal("paused", state(sandbox))
+    assert.equal(200, daemon:call("GET", path(sandbox, "/logs")).status)
+    daemon:call("DELETE", path(sandbox))
+  end)
+
+  it("refuses by name what this engine does not have", function()
+    local sandbox = daemon:create()
+    assert_error(daemon:call("POST", path(sandbox, "/pause"), { wish = 1 }), 400, "wish")
+    assert_error(daemon:call("POST", path(sandbox, "/pause"), { memory = 1 }), 400, "memory")
+    assert_error(daemon:call("POST", path(sandbox, "/resume"), { timeout = 0 }), 400, "timeout")
+    assert_error(daemon:call("POST", "/sandboxes/i0000000000000000000/pause"), 404, "not found")
+    assert_error(daemon:call("POST", "/sandboxes/i0000000000000000000/resume"), 404, "not found")
+    assert.equal("running", state(sandbox))
+    daemon:call("DELETE", path(sandbox))
+  end)
+
+  it("does not end when its time would have been over, and is killed like any other", function()
+    local before = #engine.descendants(daemon.pid)
+    local sandbox = daemon:create { timeout = 1 }
+    pause(sandbox)
+    os.execute "sleep 1.5"
+    assert.equal("paused", state(sandbox))
+    assert.equal(before + 2, #engine.descendants(daemon.pid)) -- bwrap and the agent
+    assert.equal(204, daemon:call("DELETE", path(sandbox)).status)
+    assert_error(daemon:call("GET", path(sandbox)), 404, "not found")
+    assert.equal(before, #engine.descendants(daemon.pid))
+  end)
+
+  it("ends with the process that holds its lease", function()
+    local sandbox = daemon:create()
+    local holder = curl.start({
+      socket = daemon.socket, method = "PUT", url = "http://localhost" .. path(sandbox, "/lease"),
+    }, execution(sandbox, "import time; time.sleep(30)"))
+    os.execute "sleep 0.5"
+    pause(sandbox)
+    os.execute("kill -9 " .. holder.pid)
+    holder.finish()
+    assert(engine.eventually(2, function() return not daemon:is_running(sandbox.sandboxID) end))
+  end)
+
+  it("is resumed once, however many ask", function()
+    local sandbox = daemon:create()
+    for _ = 1, 5 do
+      local requests = {}
+      for i = 1, 6 do
+        local where = i % 2 == 0 and path(sandbox, "/pause") or "/v2" .. path(sandbox, "/connect")
+        requests[i] = curl.start {
+          socket = daemon.socket, method = "POST", url = "http://localhost" .. where, body = "{}",
+        }
+      end
+      for i = 1, 6 do
+        local answer = assert(requests[i].finish())
+        local allowed = i % 2 == 0 and { [204] = true, [409] = true } or { [200] = true, [201] = true }
+        assert.is_true(allowed[answer.status], answer.status .. answer.body)
+      end
+    end
+    daemon:call("POST", "/v2" .. path(sandbox, "/connect"))
+    assert.equal("2\n", run(sandbox, "print(1 + 1)"))
+    daemon:call("DELETE", path(sandbox))
+  end)
+
+  it("pauses instead of ending when its time is over and that was asked for", function()
+    local sandbox = daemon:create { timeout = 1, autoPause = true }
+    assert.same({ onTimeout = "pause", autoResume = false },
+      daemon:call("GET", path(sandbox)).json.lifecycle)
+    run(sandbox, "x = 5")
+    assert(engine.eventually(3, function() return state(sandbox) == "paused" end))
+    assert.equal(201, daemon:call("POST", path(sandbox, "/connect"), { timeout = 1 }).status)
+    assert.equal("5\n", run(sandbox, "print(x)"))
+    -- Each time.
+    assert(engine.eventually(3, function() return state(sandbox) == "paused" end))
+    daemon:call("DELETE", path(sandbox))
+  end)
+
+  it("goes on by traffic when that was asked for", function()
+    local sandbox = daemon:create { timeout = 1, autoPause = true, autoResume = { enabled = true } }
+    assert.same({ onTimeout = "pause", autoResume = true }, daemon:call("GET", path(sandbox)).json.lifecycle)
+    run(sandbox, "x = 6")
+    assert(engine.eventually(3, function() return state(sandbox) == "paused" end))
+    local requests = {}
+    for i = 1, 4 do requests[i] = curl.start(execution(sandbox, "print(x)")) end
+    for i = 1, 4 do
+      assert.truthy(assert(requests[i].finish()).body:find('"6\\n"', 1, true))
+    end
+    assert.equal("running", state(sandbox))
+    daemon:call("DELETE", path(sandbox))
+  end)
+
+  it("is gone when the engine is, and the next engine knows nothing of it", function()
+    local own = engine.start()
+    local sandbox = own:create()
+    assert.equal(204, own:call("POST", "/sandboxes/" .. sandbox.sandboxID .. "/pause").status)
+    local below = engine.descendants(own.pid)
+    assert.is_true(#below >= 3) -- engine, bwrap and agent at least
+    os.execute("kill -9 " .. own.engine_pid)
+    for _, pid in ipairs(below) do
+      assert(engine.eventually(5, function() return not engine.is_alive(pid) end), "left: " .. pid)
+    end
+    engine.sh("rm -f " .. own.socket)
+    own:stop()
+    local next_one = engine.start()
+    assert.equal(0, #next_one:call("GET", "/v2/sandboxes").json)
+    next_one:stop()
+  end)
+end)

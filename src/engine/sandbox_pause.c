@@ -1,0 +1,256 @@
+/*
+ * sandbox_pause.c - stops everything in a sandbox, and lets it go on.
+ *
+ * Where the sandbox has a control group the kernel freezes it, after the agent has been told to
+ * wait: it has to know, for the sake of its deadlines, that time stands still. Elsewhere the agent
+ * stops the processes too (src/agent/pause.h). Its echo of a word is the sign that it has done what
+ * was said. Each word has a number, so that a late echo is not taken for another word's.
+ */
+#include "sandbox_internal.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "log.h"
+#include "pause_message.h"
+#include "rfc3339.h"
+
+/* Seconds for the agent's echo, and for the kernel. */
+#define PAUSE_DEADLINE 10.0
+#define RESUME_DEADLINE 30.0
+/* Seconds between looks at a group that is being frozen. */
+#define LOOK_INTERVAL 0.002
+
+struct pause_waiter {
+    struct pause_waiter *next;
+    bool to_run; /* it waits for the sandbox to run, else for it to be paused */
+    sandbox_settled *settled;
+    void *user;
+};
+
+bool sandbox_is_running(const struct sandbox *sandbox) {
+    return sandbox->state == SANDBOX_RUNNING;
+}
+
+bool sandbox_is_resuming(const struct sandbox *sandbox) {
+    return sandbox->state == SANDBOX_RESUMING;
+}
+
+/* 0, or -1 when out of memory. */
+static int add_waiter(struct sandbox *sandbox, bool to_run, sandbox_settled *settled, void *user) {
+    struct pause_waiter *waiter = malloc(sizeof *waiter);
+    if (!waiter)
+        return -1;
+    *waiter = (struct pause_waiter){sandbox->pause.waiters, to_run, settled, user};
+    sandbox->pause.waiters = waiter;
+    return 0;
+}
+
+/* Tells those who wait for the one or the other. They may end the sandbox, but it is not freed
+ * before the loop goes on. */
+static void tell(struct sandbox *sandbox, bool to_run, struct sandbox *there, int status,
+                 const char *message) {
+    struct pause_waiter *told = NULL, **link = &sandbox->pause.waiters;
+    while (*link) {
+        struct pause_waiter *waiter = *link;
+        if (waiter->to_run != to_run) {
+            link = &waiter->next;
+            continue;
+        }
+        *link = waiter->next;
+        waiter->next = told;
+        told = waiter;
+    }
+    while (told) {
+        struct pause_waiter *waiter = told;
+        told = waiter->next;
+        if (waiter->settled)
+            waiter->settled(there, status, message, waiter->user);
+        free(waiter);
+    }
+}
+
+static bool has_waiter(const struct sandbox *sandbox, bool to_run) {
+    const struct pause_waiter *waiter = sandbox->pause.waiters;
+    while (waiter && waiter->to_run != to_run)
+        waiter = waiter->next;
+    return waiter != NULL;
+}
+
+static void stop_waiting(struct sandbox *sandbox) {
+    ev_timer_stop(sandbox_loop(sandbox), &sandbox->pause.look);
+    ev_timer_stop(sandbox_loop(sandbox), &sandbox->pause.deadline);
+}
+
+static void send_word(struct sandbox *sandbox, uint8_t kind) {
+    struct sandbox_pause *pause = &sandbox->pause;
+    control_message message = {
+        .kind = kind, .flags = pause->by_group ? PAUSE_FROZEN : 0, .number = ++pause->number};
+    /* When it cannot be sent, the agent has ended. */
+    sandbox_link_send_message(sandbox, &message);
+}
+
+/* Says a word, and waits for its echo. */
+static void say(struct sandbox *sandbox, uint8_t kind, double seconds) {
+    ev_timer *deadline = &sandbox->pause.deadline;
+    send_word(sandbox, kind);
+    ev_timer_stop(sandbox_loop(sandbox), deadline);
+    ev_timer_set(deadline, seconds, 0.0);
+    ev_timer_start(sandbox_loop(sandbox), deadline);
+}
+
+static void begin_pause(struct sandbox *sandbox) {
+    struct ev_loop *loop = sandbox_loop(sandbox);
+    struct sandbox_pause *pause = &sandbox->pause;
+    /* A timer that has just run out is not active any more. */
+    pause->left = ev_is_active(&sandbox->life) ? ev_timer_remaining(loop, &sandbox->life) : 0.0;
+    ev_timer_stop(loop, &sandbox->life);
+    pause->seconds = 0;
+    pause->by_group = sandbox->cgroup != NULL;
+    sandbox_set_state(sandbox, SANDBOX_PAUSING, pause->left > 0 ? "asked for" : "its time is over");
+    say(sandbox, PAUSE_STOP, PAUSE_DEADLINE);
+}
+
+static void begin_resume(struct sandbox *sandbox) {
+    sandbox_set_state(sandbox, SANDBOX_RESUMING, "asked for");
+    if (sandbox->pause.by_group)
+        cgroup_freeze(sandbox->cgroup, false);
+    say(sandbox, PAUSE_GO, RESUME_DEADLINE);
+}
+
+static void on_paused(struct sandbox *sandbox) {
+    sandbox_set_state(sandbox, SANDBOX_PAUSED, "everything in it stands still");
+    sandbox->record.paused = true;
+    sandbox->record.end_at = rfc3339_now();
+    tell(sandbox, false, sandbox, 0, NULL);
+    if (sandbox->state == SANDBOX_PAUSED && has_waiter(sandbox, true))
+        begin_resume(sandbox);
+}
+
+static void on_resumed(struct sandbox *sandbox) {
+    sandbox_set_state(sandbox, SANDBOX_RUNNING, "it goes on");
+    sandbox->record.paused = false;
+    sandbox_set_timeout(sandbox, sandbox->pause.seconds);
+    tell(sandbox, true, sandbox, 0, NULL);
+    if (sandbox->state == SANDBOX_RUNNING && has_waiter(sandbox, false))
+        begin_pause(sandbox);
+}
+
+static void on_look(struct ev_loop *loop, ev_timer *timer, int events) {
+    (void)events;
+    struct sandbox *sandbox = timer->data;
+    if (!cgroup_is_frozen(sandbox->cgroup)) {
+        ev_timer_again(loop, timer);
+        return;
+    }
+    stop_waiting(sandbox);
+    on_paused(sandbox);
+}
+
+/* The agent waits. Its processes do, or the kernel freezes them now; where it does not, the agent
+ * has to stop them after all. */
+static void on_agent_waits(struct sandbox *sandbox) {
+    if (!sandbox->pause.by_group) {
+        stop_waiting(sandbox);
+        on_paused(sandbox);
+    } else if (cgroup_freeze(sandbox->cgroup, true) == 0) {
+        on_look(sandbox_loop(sandbox), &sandbox->pause.look, 0);
+    } else {
+        log_debug("sandbox %s: cannot be frozen: %s", sandbox->record.id, strerror(errno));
+        sandbox->pause.by_group = false;
+        say(sandbox, PAUSE_STOP, PAUSE_DEADLINE);
+    }
+}
+
+bool sandbox_pause_take(struct sandbox *sandbox, control_message *message) {
+    if ((message->kind != PAUSE_STOP && message->kind != PAUSE_GO) || message->count > 0)
+        return false;
+    if (message->number != sandbox->pause.number)
+        return true;
+    if (sandbox->state == SANDBOX_PAUSING && message->kind == PAUSE_STOP) {
+        if (!ev_is_active(&sandbox->pause.look))
+            on_agent_waits(sandbox);
+    } else if (sandbox->state == SANDBOX_RESUMING && message->kind == PAUSE_GO) {
+        stop_waiting(sandbox);
+        on_resumed(sandbox);
+    }
+    return true;
+}
+
+/* It runs on, and whenever its agent hears the word, it hears the other at once. */
+static void give_up_pause(struct sandbox *sandbox) {
+    if (sandbox->pause.left <= 0.0) {
+        sandbox_end(sandbox, "its time is over, and it could not be paused", NULL, NULL);
+        return;
+    }
+    if (sandbox->pause.by_group)
+        cgroup_freeze(sandbox->cgroup, false);
+    send_word(sandbox, PAUSE_GO);
+    sandbox_set_state(sandbox, SANDBOX_RUNNING, "it did not stand still in time");
+    int timeout = sandbox->record.timeout;
+    sandbox_set_timeout(sandbox, (int)sandbox->pause.left + 1);
+    sandbox->record.timeout = timeout;
+    tell(sandbox, false, sandbox, 504,
+         "the sandbox did not stand still within 10 seconds: it runs on");
+    tell(sandbox, true, sandbox, 0, NULL);
+}
+
+static void on_deadline(struct ev_loop *loop, ev_timer *timer, int events) {
+    (void)loop, (void)events;
+    struct sandbox *sandbox = timer->data;
+    stop_waiting(sandbox);
+    if (sandbox->state == SANDBOX_PAUSING)
+        give_up_pause(sandbox);
+    else
+        sandbox_end(sandbox, "its agent did not go on", NULL, NULL);
+}
+
+void sandbox_pause_init(struct sandbox *sandbox) {
+    struct sandbox_pause *pause = &sandbox->pause;
+    ev_timer_init(&pause->look, on_look, 0.0, LOOK_INTERVAL);
+    ev_timer_init(&pause->deadline, on_deadline, 0.0, 0.0);
+    pause->look.data = pause->deadline.data = sandbox;
+}
+
+void sandbox_pause_close(struct sandbox *sandbox) {
+    static const char ended[] = "the sandbox ended meanwhile";
+    stop_waiting(sandbox);
+    tell(sandbox, false, NULL, 404, ended);
+    tell(sandbox, true, NULL, 404, ended);
+}
+
+int sandbox_pause(struct sandbox *sandbox, sandbox_settled *settled, void *user, char *message,
+                  size_t room) {
+    if (sandbox->state == SANDBOX_PAUSING || sandbox->state == SANDBOX_PAUSED) {
+        snprintf(message, room, "sandbox \"%s\" is paused already", sandbox->record.id);
+        return 409;
+    }
+    if (add_waiter(sandbox, false, settled, user) < 0) {
+        snprintf(message, room, "out of memory");
+        return 503;
+    }
+    if (sandbox->state == SANDBOX_RUNNING)
+        begin_pause(sandbox);
+    return 0;
+}
+
+void sandbox_set_auto_pause(struct sandbox *sandbox, bool auto_pause) {
+    sandbox->record.auto_pause = auto_pause;
+}
+
+int sandbox_resume(struct sandbox *sandbox, int seconds, sandbox_settled *settled, void *user,
+                   char *message, size_t room) {
+    if (add_waiter(sandbox, true, settled, user) < 0) {
+        snprintf(message, room, "out of memory");
+        return 503;
+    }
+    if (sandbox->state == SANDBOX_PAUSED)
+        sandbox->pause.seconds = 0;
+    if (sandbox->pause.seconds < seconds)
+        sandbox->pause.seconds = seconds;
+    if (sandbox->state == SANDBOX_PAUSED)
+        begin_resume(sandbox);
+    return 0;
+}
