@@ -1,10 +1,9 @@
 /*
  * zygote_job.h - what the engine tells a zygote, and what a new runner tells the engine.
  *
- * A job is one datagram with its descriptors in the order below. The runner that comes of it
- * reports on the job's own socket: first that it is in place and has given up all rights (the
- * kernel adds who says so); it goes on when the engine has answered with a byte. End of file before
- * that means that nothing came of the job.
+ * A job is one datagram with its descriptors in the order below. The runner that comes of it says
+ * so on the job's own socket, with the listener of its filter: it is in place then, and has given
+ * up all rights. End of file before that means that nothing came of the job.
  */
 #ifndef STEPBOX_ZYGOTE_JOB_H
 #define STEPBOX_ZYGOTE_JOB_H
@@ -17,27 +16,29 @@ enum zygote_job_fd {
     JOB_CHANNEL, /* the runner's end of its channel */
     JOB_OUT,     /* what becomes 1 and 2 */
     JOB_ERR,
-    JOB_FILTER, /* a BPF program, with JOB_FILTERED */
-    JOB_FDS
+    JOB_FILTER,         /* a BPF program */
+    JOB_FDS,            /* these are always there */
+    JOB_GROUPS_MAX = 6, /* of control groups to join, behind them */
+    JOB_FDS_MAX = JOB_FDS + JOB_GROUPS_MAX
 };
 
-#define JOB_FILTERED 0x01
-
 struct zygote_job {
-    uint32_t flags;
-    uint32_t uid, gid; /* in the sandbox */
+    uint32_t uid, gid;  /* in the sandbox */
+    uint64_t processes; /* that the user may have */
+    uint32_t groups;    /* how many descriptors of control groups there are */
 };
 
 /* Where a start can fail. */
 enum zygote_stage {
-    STAGE_READY, /* nothing failed */
+    STAGE_READY, /* nothing failed; the listener comes with it where the kernel has given one */
+    STAGE_GROUPS,
     STAGE_NAMESPACES,
     STAGE_FORK,
     STAGE_DESCRIPTORS,
     STAGE_LIMITS,
     STAGE_PRIVILEGES,
     STAGE_FILTER,
-    STAGE_LISTENER /* not a failure: the listener of the filter comes with it */
+    STAGES
 };
 
 struct zygote_report {

@@ -28,7 +28,7 @@ struct job {
     struct job *next;
     uint16_t number; /* the agent's */
     int report_fd;
-    int ends[RUNNER_FDS]; /* the agent's; -1 when it has them */
+    int ends[RUNNER_FDS]; /* the agent's */
     ev_io report;
     ev_timer deadline;
 };
@@ -66,7 +66,7 @@ static void finish(struct job *job) {
     jobs->count--;
     ev_io_stop(jobs->config.loop, &job->report);
     ev_timer_stop(jobs->config.loop, &job->deadline);
-    close_fd(&job->report_fd); /* a runner that waits for us ends with that */
+    close_fd(&job->report_fd); /* a runner that has not reported ends with that */
     for (int i = 0; i < RUNNER_FDS; i++)
         close_fd(&job->ends[i]);
     free(job);
@@ -94,17 +94,9 @@ static void give(struct job *job) {
     job->jobs->config.answer(&answer, job->jobs->config.user);
 }
 
-/* The agent is still waiting for an answer. */
-static bool is_open(const struct job *job) {
-    return job->ends[RUNNER_FD_CHANNEL] >= 0;
-}
-
 static void fail(struct job *job, const char *why) {
-    struct runner_jobs *jobs = job->jobs;
-    if (is_open(job)) {
-        log_warn("a runner could not be forked: %s", why);
-        refuse(jobs, job->number);
-    }
+    log_warn("a runner could not be forked: %s", why);
+    refuse(job->jobs, job->number);
     finish(job);
 }
 
@@ -113,66 +105,35 @@ static void on_deadline(struct ev_loop *loop, ev_timer *timer, int events) {
     fail(timer->data, "it did not come in time");
 }
 
-/* What one message of a runner brought. */
-struct news {
-    struct zygote_report report;
-    pid_t pid; /* whose it is, as the kernel says; 0: it did not say */
-    int fd;    /* that came with it, or -1 */
-};
-
-static void take_control(struct msghdr *header, struct news *news) {
-    for (struct cmsghdr *h = CMSG_FIRSTHDR(header); h; h = CMSG_NXTHDR(header, h)) {
-        if (h->cmsg_level != SOL_SOCKET)
-            continue;
-        if (h->cmsg_type == SCM_CREDENTIALS && h->cmsg_len == CMSG_LEN(sizeof(struct ucred))) {
-            struct ucred who;
-            memcpy(&who, CMSG_DATA(h), sizeof who);
-            news->pid = who.pid;
-        } else if (h->cmsg_type == SCM_RIGHTS && h->cmsg_len == CMSG_LEN(sizeof(int))) {
-            memcpy(&news->fd, CMSG_DATA(h), sizeof(int));
-        }
-    }
-}
-
-/* 1 when there is news, 0 when there is none now, -1 at the end. */
-static int receive(int fd, struct news *news) {
-    struct iovec part = {&news->report, sizeof news->report};
+/* 1 when there is a report, 0 when there is none now, -1 at the end. *fd: what came with it, or -1.
+ */
+static int receive(int socket, struct zygote_report *report, int *fd) {
+    struct iovec part = {report, sizeof *report};
     union {
         struct cmsghdr align;
-        char bytes[CMSG_SPACE(sizeof(struct ucred)) + CMSG_SPACE(sizeof(int))];
+        char bytes[CMSG_SPACE(sizeof(int))];
     } control;
     struct msghdr header = {.msg_iov = &part,
                             .msg_iovlen = 1,
                             .msg_control = control.bytes,
                             .msg_controllen = sizeof control.bytes};
-    *news = (struct news){.fd = -1};
-    ssize_t got = recvmsg(fd, &header, MSG_DONTWAIT | MSG_CMSG_CLOEXEC);
+    *fd = -1;
+    ssize_t got = recvmsg(socket, &header, MSG_DONTWAIT | MSG_CMSG_CLOEXEC);
     if (got < 0)
         return errno == EAGAIN || errno == EINTR ? 0 : -1;
-    take_control(&header, news);
-    if (got == sizeof news->report)
+    struct cmsghdr *rights = CMSG_FIRSTHDR(&header);
+    if (rights && rights->cmsg_level == SOL_SOCKET && rights->cmsg_type == SCM_RIGHTS &&
+        rights->cmsg_len == CMSG_LEN(sizeof(int)))
+        memcpy(fd, CMSG_DATA(rights), sizeof *fd);
+    if (got == sizeof *report)
         return 1;
-    close_fd(&news->fd);
+    close_fd(fd);
     return -1;
 }
 
-/* The runner is in the sandbox, without any rights, and waits for our word. */
-static void let_go(struct job *job, pid_t pid) {
-    const runner_jobs_config *config = &job->jobs->config;
-    if (config->joined && !config->joined(pid, config->user)) {
-        fail(job, "it cannot be put under the limits of the sandbox");
-        return;
-    }
-    if (send(job->report_fd, "g", 1, MSG_NOSIGNAL | MSG_DONTWAIT) != 1) {
-        fail(job, "it has ended");
-        return;
-    }
-    ev_timer_stop(config->loop, &job->deadline);
-    give(job);
-}
-
 static void on_report(struct ev_loop *loop, ev_io *io, int events) {
-    static const char *const stages[] = {
+    static const char *const stages[STAGES] = {
+        [STAGE_GROUPS] = "it cannot join the sandbox's control groups",
         [STAGE_NAMESPACES] = "it cannot enter the sandbox",
         [STAGE_FORK] = "there is no room for its process",
         [STAGE_DESCRIPTORS] = "its descriptors cannot be arranged",
@@ -183,23 +144,26 @@ static void on_report(struct ev_loop *loop, ev_io *io, int events) {
     (void)loop, (void)events;
     struct job *job = io->data;
     const runner_jobs_config *config = &job->jobs->config;
-    struct news news;
-    int got = receive(io->fd, &news);
+    struct zygote_report report;
+    int listener;
+    int got = receive(io->fd, &report, &listener);
     if (got == 0)
         return;
-    int stage = got < 0 ? -1 : news.report.stage;
-    if (stage == STAGE_READY && is_open(job) && news.pid > 0) {
-        let_go(job, news.pid);
-    } else if (stage == STAGE_LISTENER && !is_open(job) && config->listener && news.fd >= 0) {
-        config->listener(news.fd, config->user);
-        news.fd = -1;
-    } else if (stage > STAGE_READY && stage < STAGE_LISTENER) {
-        log_debug("a runner: %s: %s", stages[stage], strerror(news.report.error));
-        fail(job, stages[stage]);
+    if (got < 0) {
+        fail(job, "its process has ended");
+    } else if (report.stage == STAGE_READY) {
+        if (listener >= 0)
+            config->listener(listener, config->user);
+        listener = -1;
+        give(job);
+        finish(job);
+    } else if (report.stage > STAGE_READY && report.stage < STAGES) {
+        log_debug("a runner: %s: %s", stages[report.stage], strerror(report.error));
+        fail(job, stages[report.stage]);
     } else {
-        fail(job, "its process has ended"); /* or, with its ends given, it is on its own now */
+        fail(job, "it says what is not known");
     }
-    close_fd(&news.fd);
+    close_fd(&listener);
 }
 
 /* A pipe, and which end does not block. */
@@ -212,12 +176,11 @@ static int make_pipe(int ends[2]) {
 }
 
 /* Makes all pairs: theirs are a job's, ours the agent's and the report. False: nothing is open. */
-static bool open_pairs(struct job *job, int theirs[JOB_FDS]) {
+static bool open_pairs(struct job *job, int theirs[JOB_FDS_MAX]) {
     int report[2] = {-1, -1}, channel[2] = {-1, -1}, out[2] = {-1, -1}, err[2] = {-1, -1}, on = 1;
     bool made = socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, report) == 0 &&
                 socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, channel) == 0 &&
                 make_pipe(out) == 0 && make_pipe(err) == 0 &&
-                setsockopt(report[0], SOL_SOCKET, SO_PASSCRED, &on, sizeof on) == 0 &&
                 setsockopt(channel[0], SOL_SOCKET, SO_PASSCRED, &on, sizeof on) == 0;
     job->report_fd = report[0];
     job->ends[RUNNER_FD_CHANNEL] = channel[0];
@@ -233,7 +196,9 @@ static bool open_pairs(struct job *job, int theirs[JOB_FDS]) {
 /* Makes a job of a request. False when nothing comes of it. */
 static bool start(struct runner_jobs *jobs, uint16_t number, struct zygote *zygote) {
     const runner_jobs_config *config = &jobs->config;
-    int theirs[JOB_FDS] = {-1, -1, -1, -1, -1, -1};
+    int theirs[JOB_FDS_MAX];
+    for (int i = 0; i < JOB_FDS_MAX; i++)
+        theirs[i] = -1;
     struct job *job = calloc(1, sizeof *job);
     if (!job)
         return false;
@@ -247,12 +212,15 @@ static bool start(struct runner_jobs *jobs, uint16_t number, struct zygote *zygo
     jobs->first = job;
     jobs->count++;
     struct zygote_job order = {
-        .flags = config->filter_fd >= 0 ? JOB_FILTERED : 0, .uid = SANDBOX_UID, .gid = SANDBOX_UID};
+        .uid = SANDBOX_UID, .gid = SANDBOX_UID, .processes = config->processes};
     theirs[JOB_INIT] = config->init_fd(config->user);
     theirs[JOB_FILTER] = config->filter_fd;
-    sent = sent && theirs[JOB_INIT] >= 0 && zygote_send(zygote, &order, theirs) == 0;
-    for (int i = JOB_REPORT; i <= JOB_ERR; i++)
-        close_fd(&theirs[i]);
+    int groups = sent ? config->groups(theirs + JOB_FDS, config->user) : 0;
+    order.groups = groups > 0 ? (uint32_t)groups : 0;
+    sent = sent && groups >= 0 && theirs[JOB_INIT] >= 0 && zygote_send(zygote, &order, theirs) == 0;
+    for (int i = JOB_REPORT; i < JOB_FDS_MAX; i++)
+        if (i != JOB_FILTER)
+            close_fd(&theirs[i]);
     if (sent) {
         ev_io_start(config->loop, &job->report);
         ev_timer_start(config->loop, &job->deadline);
@@ -276,7 +244,7 @@ static bool take_token(struct runner_jobs *jobs) {
 
 static bool is_taken(const struct runner_jobs *jobs, uint16_t number) {
     for (const struct job *job = jobs->first; job; job = job->next)
-        if (is_open(job) && job->number == number)
+        if (job->number == number)
             return true;
     return false;
 }

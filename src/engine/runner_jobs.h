@@ -14,6 +14,7 @@
 #include <sys/types.h>
 
 #include "control_message.h"
+#include "zygote_job.h"
 
 struct runner_jobs;
 struct zygotes;
@@ -26,12 +27,13 @@ typedef struct runner_jobs_config {
     int (*init_fd)(void *user);
     /* Sends an answer to the agent; its descriptors are taken. */
     void (*answer)(control_message *message, void *user);
-    /* A runner has become a process of the sandbox, and waits: put it where it belongs, by the
-     * number that the kernel vouches for. May be NULL. */
-    bool (*joined)(pid_t pid, void *user);
-    /* A listener of its system-call filter (taken); NULL: there is none. */
+    /* Opens what a process of the sandbox joins its control groups by (taken): how many, or -1 with
+     * errno. */
+    int (*groups)(int fds[JOB_GROUPS_MAX], void *user);
+    /* A listener of the filter of a runner (taken). */
     void (*listener)(int fd, void *user);
-    int filter_fd; /* of the program, or -1 */
+    int filter_fd;      /* of the program */
+    uint64_t processes; /* that `user` may have */
     void *user;
 } runner_jobs_config;
 

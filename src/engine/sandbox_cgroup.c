@@ -3,11 +3,6 @@
 #include "sandbox_internal.h"
 
 #include <errno.h>
-#include <fcntl.h>
-#include <stdio.h>
-#include <string.h>
-#include <sys/resource.h>
-#include <unistd.h>
 
 #include "log.h"
 
@@ -31,29 +26,6 @@ int sandbox_cgroup_open(struct sandbox *sandbox, int join[CGROUP_JOIN_MAX]) {
     if (!sandbox->cgroup)
         return errno == 0 ? 0 : -1;
     return cgroup_open_join(sandbox->cgroup, join);
-}
-
-/* Like what the agent starts (spawn_limits.h): offered to the kernel before it. */
-static void offer_to_kernel(pid_t pid) {
-    char path[64];
-    snprintf(path, sizeof path, "/proc/%d/oom_score_adj", (int)pid);
-    int fd = open(path, O_WRONLY | O_CLOEXEC);
-    if (fd < 0 || write(fd, "1000", 4) != 4)
-        log_debug("%s cannot be written to: %s", path, strerror(errno));
-    if (fd >= 0)
-        close(fd);
-}
-
-int sandbox_cgroup_take(const struct sandbox *sandbox, pid_t pid) {
-    rlim_t processes = (rlim_t)sandbox->record.limits.processes;
-    struct rlimit limit = {processes, processes};
-    if (sandbox->cgroup && cgroup_add(sandbox->cgroup, pid) < 0)
-        return -1;
-    /* It has those of the agent, which are a little higher. */
-    if (prlimit(pid, RLIMIT_NPROC, &limit, NULL) < 0)
-        return -1;
-    offer_to_kernel(pid);
-    return 0;
 }
 
 void sandbox_cgroup_close(struct sandbox *sandbox) {

@@ -145,8 +145,6 @@ void sandbox_process_close(struct sandbox *sandbox);
 /* sandbox_cgroup.c: makes its group, before it has processes. How many descriptors are in
  * join[], for cgroup_join(); or -1 with errno. */
 int sandbox_cgroup_open(struct sandbox *sandbox, int join[CGROUP_JOIN_MAX]);
-/* Puts a process that comes from elsewhere under the limits of the sandbox. 0, or -1 with errno. */
-int sandbox_cgroup_take(const struct sandbox *sandbox, pid_t pid);
 void sandbox_cgroup_close(struct sandbox *sandbox);
 /* Why all of its processes ended, as far as that can be told. */
 const char *sandbox_end_cause(struct sandbox *sandbox);

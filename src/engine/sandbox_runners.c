@@ -18,6 +18,13 @@ static void answer(control_message *message, void *user) {
         log_debug("sandbox %s does not take its runner", sandbox->record.id);
 }
 
+static int groups(int fds[JOB_GROUPS_MAX], void *user) {
+    const struct sandbox *sandbox = user;
+    return sandbox->cgroup ? cgroup_open_join(sandbox->cgroup, fds) : 0;
+}
+
+_Static_assert(CGROUP_JOIN_MAX <= JOB_GROUPS_MAX, "a job has room for all groups");
+
 static void take_listener(int fd, void *user) {
     struct sandbox *sandbox = user;
     if (refused_calls_add(sandbox->refused, fd) < 0)
@@ -25,22 +32,20 @@ static void take_listener(int fd, void *user) {
                  strerror(errno));
 }
 
-static bool joined(pid_t pid, void *user) {
-    return sandbox_cgroup_take(user, pid) == 0;
-}
-
 void sandbox_runners_open(struct sandbox *sandbox) {
     struct sandboxes *set = sandbox->set;
     const struct syscall_filter *filter = refused_set_filter(set->refused);
-    sandbox->runners = runner_jobs_new(&(runner_jobs_config){.loop = sandbox_loop(sandbox),
-                                                             .zygotes = set->zygotes,
-                                                             .zygote_number = &sandbox->zygote,
-                                                             .init_fd = init_fd,
-                                                             .joined = joined,
-                                                             .answer = answer,
-                                                             .listener = take_listener,
-                                                             .filter_fd = syscall_filter_fd(filter),
-                                                             .user = sandbox});
+    sandbox->runners = runner_jobs_new(
+        &(runner_jobs_config){.loop = sandbox_loop(sandbox),
+                              .zygotes = set->zygotes,
+                              .zygote_number = &sandbox->zygote,
+                              .init_fd = init_fd,
+                              .answer = answer,
+                              .groups = groups,
+                              .listener = take_listener,
+                              .filter_fd = syscall_filter_fd(filter),
+                              .processes = (uint64_t)sandbox->record.limits.processes,
+                              .user = sandbox});
     zygotes_expect(set->zygotes);
 }
 

@@ -295,14 +295,14 @@ void zygotes_leave(struct zygotes *set, uint64_t number) {
         zygote->sandboxes--;
 }
 
-int zygote_send(struct zygote *zygote, const struct zygote_job *job, const int fds[JOB_FDS]) {
+int zygote_send(struct zygote *zygote, const struct zygote_job *job, const int fds[JOB_FDS_MAX]) {
     struct zygote_job copy = *job;
     struct iovec part = {&copy, sizeof copy};
     union {
         struct cmsghdr align;
-        char bytes[CMSG_SPACE(JOB_FDS * sizeof(int))];
+        char bytes[CMSG_SPACE(JOB_FDS_MAX * sizeof(int))];
     } control;
-    size_t size = (job->flags & JOB_FILTERED ? JOB_FDS : JOB_FILTER) * sizeof(int);
+    size_t size = (JOB_FDS + job->groups) * sizeof(int);
     memset(&control, 0, sizeof control);
     struct msghdr header = {.msg_iov = &part,
                             .msg_iovlen = 1,

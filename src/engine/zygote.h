@@ -44,8 +44,9 @@ struct zygote *zygotes_take(struct zygotes *set, uint64_t *number);
 /* The sandbox has ended. */
 void zygotes_leave(struct zygotes *set, uint64_t number);
 
-/* Sends a job; the caller keeps its descriptors. 0, or -1 when the zygote takes no more. */
-int zygote_send(struct zygote *zygote, const struct zygote_job *job, const int fds[JOB_FDS]);
+/* Sends a job with JOB_FDS and job->groups descriptors, which the caller keeps. 0, or -1 when the
+ * zygote takes no more. */
+int zygote_send(struct zygote *zygote, const struct zygote_job *job, const int fds[JOB_FDS_MAX]);
 
 /* Whether that child of ours is a zygote. */
 bool zygotes_has(const struct zygotes *set, pid_t pid);

@@ -111,6 +111,16 @@ static int become_user(uid_t uid, gid_t gid) {
     return setgroups(0, NULL) || setresgid(gid, gid, gid) || setresuid(uid, uid, uid) ? -1 : 0;
 }
 
+/* When memory runs out, runners shall end before agents (and so before the engine). */
+static void offer_to_kernel(void) {
+    int fd = open("/proc/self/oom_score_adj", O_WRONLY | O_CLOEXEC);
+    if (fd < 0)
+        return;
+    ssize_t ignored = write(fd, "1000", 4);
+    (void)ignored;
+    close(fd);
+}
+
 /* An own description of a file in memory: its offset is not shared with other zygotes'. */
 static int reopen(int fd) {
     char path[64];
@@ -155,6 +165,7 @@ static void run_child(const struct zygote_files *files, int jobs, int errors, ui
     setrlimit(RLIMIT_CORE, &no_core);
     if (arrange(files, jobs, errors))
         _exit(127);
+    offer_to_kernel();
     /* The runners shall not hold the keys of whoever started the engine. */
     syscall(SYS_keyctl, KEYCTL_JOIN_SESSION_KEYRING, NULL);
     if (uid && become_user(uid, gid))

@@ -7,7 +7,6 @@
 #include <linux/capability.h>
 #include <linux/filter.h>
 #include <linux/seccomp.h>
-#include <stdbool.h>
 #include <string.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
@@ -28,7 +27,8 @@
 /* Instructions of a filter: what the kernel takes at most. */
 #define FILTER_MAX BPF_MAXINSNS
 
-static int arrange_descriptors(int fds[JOB_FDS], int null_fd, bool filtered) {
+static int arrange_descriptors(const int fds[JOB_FDS_MAX], int null_fd) {
+    /* The sandbox's process 1 has served its purpose: its place is standard input's. */
     static const int places[JOB_FDS] = {[JOB_INIT] = 0,
                                         [JOB_OUT] = 1,
                                         [JOB_ERR] = 2,
@@ -37,24 +37,25 @@ static int arrange_descriptors(int fds[JOB_FDS], int null_fd, bool filtered) {
                                         [JOB_FILTER] = FILTER_FD};
     int moved[JOB_FDS];
     for (int i = 0; i < JOB_FDS; i++) {
-        /* The sandbox's process 1 has served its purpose: its place is standard input's. */
-        int from = i == JOB_INIT ? null_fd : fds[i];
-        moved[i] = i == JOB_FILTER && !filtered ? -1 : fcntl(from, F_DUPFD_CLOEXEC, OUT_OF_THE_WAY);
-        if (moved[i] < 0 && (i != JOB_FILTER || filtered))
+        moved[i] = fcntl(i == JOB_INIT ? null_fd : fds[i], F_DUPFD_CLOEXEC, OUT_OF_THE_WAY);
+        if (moved[i] < 0)
             return -1;
     }
     for (int i = 0; i < JOB_FDS; i++)
-        if (moved[i] >= 0 && dup2(moved[i], places[i]) < 0)
+        if (dup2(moved[i], places[i]) < 0)
             return -1;
-    return close_range(filtered ? FILTER_FD + 1 : FILTER_FD, ~0u, 0);
+    return close_range(FILTER_FD + 1, ~0u, 0);
 }
 
-/* The limits that process 1 has, which the engine has set. None is raised by it. */
-static int take_limits(void) {
+/* The limits that process 1 has, which the engine has set, but for the one that it has raised for
+ * itself alone. None is raised by it. */
+static int take_limits(const struct zygote_job *job) {
     for (int resource = 0; resource < RLIM_NLIMITS; resource++) {
         struct rlimit own, theirs;
         if (getrlimit(resource, &own) || prlimit(1, resource, NULL, &theirs))
             return -1;
+        if (resource == RLIMIT_NPROC)
+            theirs.rlim_cur = theirs.rlim_max = (rlim_t)job->processes;
         if (theirs.rlim_max > own.rlim_max)
             theirs.rlim_max = own.rlim_max;
         if (theirs.rlim_cur > theirs.rlim_max)
@@ -99,42 +100,30 @@ static int give_up_rights(const struct zygote_job *job) {
                : -1;
 }
 
-/* Tells the engine that all rights are gone, and waits for its word. */
-static void wait_for_engine(void) {
+/* Tells the engine that the runner is in place; listener: of its filter, or -1. */
+static int report_ready(int listener) {
     struct zygote_report report = {.stage = STAGE_READY};
-    char go;
-    ssize_t got;
-    if (send(REPORT_FD, &report, sizeof report, MSG_NOSIGNAL) != sizeof report)
-        _exit(1);
-    do
-        got = recv(REPORT_FD, &go, 1, 0);
-    while (got < 0 && errno == EINTR);
-    if (got != 1)
-        _exit(1);
-}
-
-static int send_listener(int listener) {
-    struct zygote_report report = {.stage = STAGE_LISTENER};
     struct iovec part = {&report, sizeof report};
     union {
         struct cmsghdr align;
         char bytes[CMSG_SPACE(sizeof(int))];
     } control;
     memset(&control, 0, sizeof control);
-    struct msghdr header = {.msg_iov = &part,
-                            .msg_iovlen = 1,
-                            .msg_control = control.bytes,
-                            .msg_controllen = sizeof control.bytes};
-    struct cmsghdr *rights = CMSG_FIRSTHDR(&header);
-    rights->cmsg_level = SOL_SOCKET;
-    rights->cmsg_type = SCM_RIGHTS;
-    rights->cmsg_len = CMSG_LEN(sizeof(int));
-    memcpy(CMSG_DATA(rights), &listener, sizeof(int));
+    struct msghdr header = {.msg_iov = &part, .msg_iovlen = 1};
+    if (listener >= 0) {
+        header.msg_control = control.bytes;
+        header.msg_controllen = sizeof control.bytes;
+        struct cmsghdr *rights = CMSG_FIRSTHDR(&header);
+        rights->cmsg_level = SOL_SOCKET;
+        rights->cmsg_type = SCM_RIGHTS;
+        rights->cmsg_len = CMSG_LEN(sizeof(int));
+        memcpy(CMSG_DATA(rights), &listener, sizeof(int));
+    }
     return sendmsg(REPORT_FD, &header, MSG_NOSIGNAL) == sizeof report ? 0 : -1;
 }
 
 /* The program that every process of the sandbox is under. Its refusals go to a listener of its own,
- * which is the engine's. */
+ * which is the engine's: that, or -1 with errno 0 where the kernel has none, or with another. */
 static int install_filter(void) {
     static struct sock_filter instructions[FILTER_MAX];
     struct stat st;
@@ -147,33 +136,32 @@ static int install_filter(void) {
     int listener = (int)syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER,
                                 SECCOMP_FILTER_FLAG_NEW_LISTENER, &program);
     /* EBUSY: an older filter of ours has one. EINVAL: the kernel has none. */
-    if (listener < 0)
-        return (errno == EBUSY || errno == EINVAL) &&
-                       syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, 0, &program) == 0
-                   ? 0
-                   : -1;
-    int result = send_listener(listener);
-    close(listener);
-    return result;
+    /* EBUSY: an older filter of ours has one. EINVAL: the kernel has none. */
+    if (listener < 0 && (errno == EBUSY || errno == EINVAL) &&
+        syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, 0, &program) == 0)
+        errno = 0;
+    return listener;
 }
 
-int become_runner(const struct zygote_job *job, int fds[JOB_FDS], int null_fd) {
+int become_runner(const struct zygote_job *job, const int fds[JOB_FDS_MAX], int null_fd) {
     static const char hello = RUNNER_HELLO;
-    bool filtered = job->flags & JOB_FILTERED;
     int report_fd = fds[JOB_REPORT];
-    if (setsid() < 0 || arrange_descriptors(fds, null_fd, filtered))
+    if (setsid() < 0 || arrange_descriptors(fds, null_fd))
         fail_job(report_fd, STAGE_DESCRIPTORS);
     umask(022);
-    if (take_limits())
+    if (take_limits(job))
         fail_job(REPORT_FD, STAGE_LIMITS);
     if (give_up_rights(job))
         fail_job(REPORT_FD, STAGE_PRIVILEGES);
-    wait_for_engine();
-    if (filtered && install_filter())
+    int listener = install_filter();
+    if (listener < 0 && errno != 0)
         fail_job(REPORT_FD, STAGE_FILTER);
+    if (report_ready(listener))
+        _exit(1);
+    if (listener >= 0)
+        close(listener);
     close(REPORT_FD);
-    if (filtered)
-        close(FILTER_FD);
+    close(FILTER_FD);
     /* From now on it is a process of the sandbox like any other, which its user may look into. */
     prctl(PR_SET_DUMPABLE, 1);
     int null_of_sandbox = open("/dev/null", O_RDONLY | O_CLOEXEC);

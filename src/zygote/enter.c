@@ -17,8 +17,16 @@
     (CLONE_NEWUSER | CLONE_NEWNS | CLONE_NEWPID | CLONE_NEWNET | CLONE_NEWIPC | CLONE_NEWUTS |     \
      CLONE_NEWCGROUP)
 
-void enter_sandbox(const int fds[JOB_FDS]) {
+/* Writing 0 there moves the writer; whoever it forks is in the group from the beginning. */
+static void join_groups(const struct zygote_job *job, const int fds[JOB_FDS_MAX]) {
+    for (uint32_t i = 0; i < job->groups; i++)
+        if (write(fds[JOB_FDS + i], "0", 1) != 1)
+            fail_job(fds[JOB_REPORT], STAGE_GROUPS);
+}
+
+void enter_sandbox(const struct zygote_job *job, const int fds[JOB_FDS_MAX]) {
     pid_t zygote = getppid();
+    join_groups(job, fds);
     if (setns(fds[JOB_INIT], ALL_NAMESPACES) < 0)
         fail_job(fds[JOB_REPORT], STAGE_NAMESPACES);
     /* The change of rights has reset it. */

@@ -33,7 +33,7 @@ __attribute__((visibility("default"))) int zygote_prepare(void) {
 }
 
 /* Takes the descriptors of a message in their order; those that are too many are closed. */
-static size_t take_descriptors(struct msghdr *header, int fds[JOB_FDS]) {
+static size_t take_descriptors(struct msghdr *header, int fds[JOB_FDS_MAX]) {
     size_t count = 0;
     for (struct cmsghdr *h = CMSG_FIRSTHDR(header); h; h = CMSG_NXTHDR(header, h)) {
         size_t here = h->cmsg_level == SOL_SOCKET && h->cmsg_type == SCM_RIGHTS
@@ -42,7 +42,7 @@ static size_t take_descriptors(struct msghdr *header, int fds[JOB_FDS]) {
         for (size_t i = 0; i < here; i++) {
             int fd;
             memcpy(&fd, CMSG_DATA(h) + i * sizeof(int), sizeof fd);
-            if (count < JOB_FDS)
+            if (count < JOB_FDS_MAX)
                 fds[count++] = fd;
             else
                 close(fd);
@@ -52,17 +52,17 @@ static size_t take_descriptors(struct msghdr *header, int fds[JOB_FDS]) {
 }
 
 /* Waits for a job; ends the process when there is no engine any more. False: that was none. */
-static bool receive_job(int jobs_fd, struct zygote_job *job, int fds[JOB_FDS]) {
+static bool receive_job(int jobs_fd, struct zygote_job *job, int fds[JOB_FDS_MAX]) {
     struct iovec part = {job, sizeof *job};
     union {
         struct cmsghdr align;
-        char bytes[CMSG_SPACE(JOB_FDS * sizeof(int))];
+        char bytes[CMSG_SPACE(JOB_FDS_MAX * sizeof(int))];
     } control;
     struct msghdr header = {.msg_iov = &part,
                             .msg_iovlen = 1,
                             .msg_control = control.bytes,
                             .msg_controllen = sizeof control.bytes};
-    for (int i = 0; i < JOB_FDS; i++)
+    for (int i = 0; i < JOB_FDS_MAX; i++)
         fds[i] = -1;
     ssize_t got;
     do
@@ -70,8 +70,8 @@ static bool receive_job(int jobs_fd, struct zygote_job *job, int fds[JOB_FDS]) {
     while (got < 0 && errno == EINTR);
     if (got <= 0)
         _exit(got < 0);
-    size_t wanted = job->flags & JOB_FILTERED ? JOB_FDS : JOB_FILTER;
-    return take_descriptors(&header, fds) == wanted && got == sizeof *job;
+    size_t count = take_descriptors(&header, fds);
+    return got == sizeof *job && job->groups <= JOB_GROUPS_MAX && count == JOB_FDS + job->groups;
 }
 
 __attribute__((visibility("default"))) int zygote_serve(int jobs_fd, zygote_hook before_fork,
@@ -79,7 +79,7 @@ __attribute__((visibility("default"))) int zygote_serve(int jobs_fd, zygote_hook
                                                         zygote_hook after_in_child) {
     static const char ready = ZYGOTE_READY;
     struct zygote_job job;
-    int fds[JOB_FDS];
+    int fds[JOB_FDS_MAX];
     if (send(jobs_fd, &ready, 1, MSG_NOSIGNAL) != 1)
         _exit(1);
     for (;;) {
@@ -91,7 +91,7 @@ __attribute__((visibility("default"))) int zygote_serve(int jobs_fd, zygote_hook
                 prctl(PR_SET_PDEATHSIG, SIGKILL);
                 if (getppid() != zygote)
                     _exit(1);
-                enter_sandbox(fds);
+                enter_sandbox(&job, fds);
                 int channel = become_runner(&job, fds, null_fd);
                 process_title_set();
                 after_in_child();
@@ -104,7 +104,7 @@ __attribute__((visibility("default"))) int zygote_serve(int jobs_fd, zygote_hook
                 send(fds[JOB_REPORT], &report, sizeof report, MSG_NOSIGNAL);
             }
         }
-        for (int i = 0; i < JOB_FDS; i++)
+        for (int i = 0; i < JOB_FDS_MAX; i++)
             if (fds[i] >= 0)
                 close(fds[i]);
     }

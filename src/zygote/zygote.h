@@ -25,14 +25,14 @@ int zygote_prepare(void);
 int zygote_serve(int jobs_fd, zygote_hook before_fork, zygote_hook after_in_parent,
                  zygote_hook after_in_child);
 
-/* Enters the namespaces of the job's sandbox and forks a child of its process 1 there. Returns in
- * that child only, still with all rights over the sandbox. */
-void enter_sandbox(const int fds[JOB_FDS]);
+/* Joins the control groups and enters the namespaces of the job's sandbox, and forks a child of its
+ * process 1 there. Returns in that child only, still with all rights over the sandbox. */
+void enter_sandbox(const struct zygote_job *job, const int fds[JOB_FDS_MAX]);
 
 /* Becomes what a runner is: in a session of its own, with the sandbox's limits, without rights, and
  * with no descriptors but 0, 1, 2 and the channel, which it returns. Ends the process on failure.
  */
-int become_runner(const struct zygote_job *job, int fds[JOB_FDS], int null_fd);
+int become_runner(const struct zygote_job *job, const int fds[JOB_FDS_MAX], int null_fd);
 
 /* Makes the process look like a program that was started the usual way. process_title_find() comes
  * first, in the zygote: -1 when that cannot be. */

@@ -2,7 +2,6 @@
 import, its working directory, and all that must differ from process to process.
 """
 
-import importlib
 import json
 import os
 import random
@@ -11,6 +10,7 @@ import site
 import sys
 import time
 
+_kept = []  # never freed
 _pth_seen = set()  # the .pth files that were there when the zygote started
 
 
@@ -79,8 +79,9 @@ def _add_system_packages(known, system):
 
 def _find_packages():
     """What site.py does at the start of an interpreter, where this sandbox differs."""
+    # The finders know other directories. Freeing them here would copy the memory that they are in.
+    _kept.extend(sys.path_importer_cache.values())
     sys.path_importer_cache.clear()
-    importlib.invalidate_caches()
     site.USER_BASE = site.USER_SITE = None
     known = {_path_key(entry) for entry in sys.path if entry}
     system = site.getsitepackages()

@@ -30,6 +30,10 @@ class Runner:
     def __init__(self, shell):
         self._shell = shell
 
+    def prepared(self, warm_up):
+        """In the zygote: what is the same for all that will be forked from it."""
+        warm_up(self._shell)
+
     def starts_here(self):
         """The process was forked from one elsewhere: IPython remembers where it started."""
         with contextlib.suppress(OSError):  # a working directory that is gone

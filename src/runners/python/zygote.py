@@ -69,11 +69,12 @@ def _prepare():
         source = _Files.files[main.__file__]
         exec(compile(source, main.__file__, "exec", dont_inherit=True), vars(main))
         runner = main.prepare()
-        from stepbox_runner import fresh_process
+        from stepbox_runner import fresh_process, warm_up
     finally:
         sys.meta_path.remove(_Files)
         _Files.files = {}
     fresh_process.note_packages()
+    runner.prepared(warm_up.warm_up)
     sys.orig_argv[:] = [sys.executable, main.__file__, str(SCRIPT)]
     return main.serve, runner, fresh_process
 
