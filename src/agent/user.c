@@ -1,10 +1,9 @@
 /* user.c - see user.h */
 #include "user.h"
 
+#include "accounts.h"
 #include "privileges.h"
 
-#include <grp.h>
-#include <pwd.h>
 #include <stdio.h>
 #include <string.h>
 #include <strings.h>
@@ -42,14 +41,14 @@ const char *user_unknown(void) {
 }
 
 bool user_enter(const char *name) {
-    const struct passwd *own;
+    char own[USER_NAME_SIZE];
     bool known = !name || !*name || strcmp(name, "user") == 0;
     if (!known && privileges_has_root() && strcmp(name, "root") == 0) {
         privileges_act_as(AGENT_ROOT);
         return true;
     }
-    if (!known && (own = getpwuid(geteuid())))
-        known = strcmp(name, own->pw_name) == 0;
+    if (!known && account_user_name(geteuid(), own, sizeof own))
+        known = strcmp(name, own) == 0;
     return known;
 }
 
@@ -71,13 +70,12 @@ void user_name(uid_t id, char text[USER_NAME_SIZE]) {
     static char last[USER_NAME_SIZE];
     static uid_t last_id;
     if (!*last || last_id != id) {
-        const struct passwd *entry = getpwuid(id);
-        if (entry)
-            snprintf(last, sizeof last, "%s", entry->pw_name);
-        else if (id == geteuid())
-            strcpy(last, "user");
-        else
-            snprintf(last, sizeof last, "%lu", (unsigned long)id);
+        if (!account_user_name(id, last, sizeof last)) {
+            if (id == geteuid())
+                strcpy(last, "user");
+            else
+                snprintf(last, sizeof last, "%lu", (unsigned long)id);
+        }
         last_id = id;
     }
     memcpy(text, last, sizeof last);
@@ -87,13 +85,12 @@ void user_group_name(gid_t id, char text[USER_NAME_SIZE]) {
     static char last[USER_NAME_SIZE];
     static gid_t last_id;
     if (!*last || last_id != id) {
-        const struct group *entry = getgrgid(id);
-        if (entry)
-            snprintf(last, sizeof last, "%s", entry->gr_name);
-        else if (id == getegid())
-            strcpy(last, "user");
-        else
-            snprintf(last, sizeof last, "%lu", (unsigned long)id);
+        if (!account_group_name(id, last, sizeof last)) {
+            if (id == getegid())
+                strcpy(last, "user");
+            else
+                snprintf(last, sizeof last, "%lu", (unsigned long)id);
+        }
         last_id = id;
     }
     memcpy(text, last, sizeof last);

@@ -33,7 +33,9 @@ void bpf_load_architecture(struct bpf_program *program) {
 
 void bpf_load_argument(struct bpf_program *program, unsigned index, uint32_t mask) {
     /* Both architectures have the lower half first. */
-    emit_load(program, offsetof(struct seccomp_data, args) + index * sizeof(uint64_t));
+    emit_load(program, offsetof(struct seccomp_data, args) +
+                           index % BPF_UPPER_HALF * sizeof(uint64_t) +
+                           index / BPF_UPPER_HALF * sizeof(uint32_t));
     if (mask != 0xffffffff)
         emit(program, (struct sock_filter)BPF_STMT(BPF_ALU | BPF_AND | BPF_K, mask));
 }

@@ -22,7 +22,8 @@ struct bpf_program {
 /* Ends here with SECCOMP_RET_... */
 void bpf_return(struct bpf_program *program, uint32_t action);
 /* Goes on with the call's number, or with its architecture, or with the lower 32 bits of one of its
- * arguments, in the bits of the mask. */
+ * arguments, in the bits of the mask. BPF_UPPER_HALF + index is for the upper 32. */
+#define BPF_UPPER_HALF 8u
 void bpf_load_number(struct bpf_program *program);
 void bpf_load_architecture(struct bpf_program *program);
 void bpf_load_argument(struct bpf_program *program, unsigned index, uint32_t mask);

@@ -18,7 +18,9 @@ static void limit(int resource, rlim_t soft, rlim_t hard) {
 void sandbox_rlimits_apply(const struct limits *limits, bool alone) {
     rlim_t processes = (rlim_t)limits->processes;
     rlim_t memory = (rlim_t)limits->memory;
-    limit(RLIMIT_CORE, 0, 0);
+    /* With 0 a crash is written to no file, but the host's handler of crashes is run (core_pattern
+     * with a "|"), as root of the host; with 1 it is not. */
+    limit(RLIMIT_CORE, 1, 1);
     limit(RLIMIT_NOFILE, SOFT_OPEN_FILES, (rlim_t)limits->open_files);
     /* Programs get the soft limit; what is above it the agent keeps for itself. */
     limit(RLIMIT_NPROC, processes, processes + LIMITS_OWN_PROCESSES);

@@ -15,8 +15,11 @@
 #include <linux/sockios.h>
 #include <netinet/in.h>
 #include <sys/ioctl.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
+
+#include "bpf_program.h"
 
 /* What headers of Debian 12 do not have yet, or not for all architectures. */
 #define PRCTL_SET_MDWE 65
@@ -124,6 +127,15 @@ const struct syscall_check syscalls_checked[] = {
      * agent, who may be sent it with a message: as if there were no such option. */
     {"setsockopt", ENOPROTOOPT, {{1, WHOLE_INT, SOL_SOCKET}, {2, WHOLE_INT, SO_LINGER}}},
     {"setsockopt", 0, {{0}}},
+    /* The limit of 1 keeps the host's handler of crashes from being run, which none of 0 does. That
+     * it cannot be lowered is no fault to programs that want no dumps. */
+    {"prlimit64",
+     0,
+     {{1, WHOLE_INT, RLIMIT_CORE}, {2, WHOLE_INT, 0}, {BPF_UPPER_HALF + 2, WHOLE_INT, 0}}},
+    {"prlimit64", SYSCALL_SUCCEED, {{1, WHOLE_INT, RLIMIT_CORE}}},
+    {"prlimit64", 0, {{0}}},
+    {"setrlimit", SYSCALL_SUCCEED, {{0, WHOLE_INT, RLIMIT_CORE}}},
+    {"setrlimit", 0, {{0}}},
     /* Handlers of crashes say who may look at them; here nobody may. */
     {"prctl", EINVAL, {{0, WHOLE_INT, PR_SET_PTRACER}}},
     {0},

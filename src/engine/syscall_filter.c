@@ -79,8 +79,8 @@ static void write_check(struct bpf_program *program, const struct syscall_check 
         bpf_load_argument(program, check->arguments[count].index, check->arguments[count].mask);
         places[count] = bpf_skip_unless_equal(program, check->arguments[count].value);
     }
-    bpf_return(program,
-               check->error ? SECCOMP_RET_ERRNO | (uint32_t)check->error : SECCOMP_RET_ALLOW);
+    uint32_t error = check->error == SYSCALL_SUCCEED ? 0 : (uint32_t)check->error;
+    bpf_return(program, check->error ? SECCOMP_RET_ERRNO | error : SECCOMP_RET_ALLOW);
     while (count > 0)
         bpf_land(program, places[--count]);
 }

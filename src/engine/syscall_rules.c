@@ -40,11 +40,10 @@ const char *const syscalls_allowed[] = {
     "getpid", "getppid", "getsid", "gettid", "pidfd_open", "restart_syscall", "rseq",
     "set_robust_list", "set_tid_address", "setpgid", "setsid", "vfork", "wait4", "waitid",
     /* scheduling and limits */
-    "getpriority", "getrlimit", "getrusage", "ioprio_get", "ioprio_set", "prlimit64",
-    "sched_get_priority_max", "sched_get_priority_min", "sched_getaffinity", "sched_getattr",
-    "sched_getparam", "sched_getscheduler", "sched_rr_get_interval", "sched_setaffinity",
-    "sched_setattr", "sched_setparam", "sched_setscheduler", "sched_yield", "setpriority",
-    "setrlimit",
+    "getpriority", "getrlimit", "getrusage", "ioprio_get", "ioprio_set", "sched_get_priority_max",
+    "sched_get_priority_min", "sched_getaffinity", "sched_getattr", "sched_getparam",
+    "sched_getscheduler", "sched_rr_get_interval", "sched_setaffinity", "sched_setattr",
+    "sched_setparam", "sched_setscheduler", "sched_yield", "setpriority",
     /* signals */
     "kill", "pause", "pidfd_send_signal", "rt_sigaction", "rt_sigpending", "rt_sigprocmask",
     "rt_sigqueueinfo", "rt_sigreturn", "rt_sigsuspend", "rt_sigtimedwait", "rt_tgsigqueueinfo",

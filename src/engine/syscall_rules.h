@@ -46,11 +46,13 @@ extern const struct syscall_values syscalls_by_value[];
 /* Allowed (error 0), or answered quietly with the error, when each argument has the value in the
  * bits of its mask; mask 0 ends the arguments. One without arguments is for what is left. */
 #define SYSCALL_ARGUMENTS_MAX 3
+/* As an error: does nothing, and succeeds. */
+#define SYSCALL_SUCCEED (-1)
 struct syscall_check {
     const char *name;
     int error;
     struct {
-        unsigned index;
+        unsigned index; /* BPF_UPPER_HALF + index: the upper 32 bits */
         uint32_t mask, value;
     } arguments[SYSCALL_ARGUMENTS_MAX];
 };

@@ -161,7 +161,7 @@ static void run_child(const struct zygote_files *files, int jobs, int errors, ui
     sigprocmask(SIG_SETMASK, &none, NULL);
     setsid();
     umask(022);
-    struct rlimit no_core = {0, 0};
+    struct rlimit no_core = {1, 1}; /* as in sandbox_rlimits.c */
     setrlimit(RLIMIT_CORE, &no_core);
     if (arrange(files, jobs, errors))
         _exit(127);
