@@ -140,14 +140,6 @@ describe("the filter of system calls", function()
     end
   end
 
-  local function outside(code)
-    local path = daemon.folder .. "/probe.py"
-    local file = assert(io.open(path, "w"))
-    file:write(code)
-    file:close()
-    return (engine.sh("/usr/bin/python3 " .. path))
-  end
-
   local function output(box, command, options)
     local result = assert(box.commands:run(command, options))
     assert.equal(0, result.exit_code, result.stderr)
@@ -162,7 +154,7 @@ describe("the filter of system calls", function()
 
   --- Fails unless the probes were refused inside, for another reason than they fail outside.
   local function assert_refused(inside)
-    local there, here = results(outside(PROBES)), results(inside)
+    local there, here = results(daemon:outside(PROBES)), results(inside)
     for name, result in pairs(here) do
       if name == "socket unix" then
         assert.equal("ok", result)
@@ -210,7 +202,7 @@ describe("the filter of system calls", function()
   it("lets nobody type into a terminal", with_box(function(box)
     assert(box.files:write("/tmp/type.py", TYPE_INTO))
     assert(output(box, "python3 /tmp/type.py"):find("['error', '1']", 1, true))
-    local there = outside(TYPE_INTO)
+    local there = daemon:outside(TYPE_INTO)
     if not there:find("typed", 1, true) then
       return pending("this kernel lets nobody type into a terminal: " .. there)
     end

@@ -28,15 +28,6 @@ describe("the engine's sandboxes", function()
     return table.concat(printed)
   end
 
-  --- What the same code prints on the host.
-  local function outside(code)
-    local path = daemon.folder .. "/probe.py"
-    local file = assert(io.open(path, "w"))
-    file:write(code)
-    file:close()
-    return (engine.sh("/usr/bin/python3 " .. path))
-  end
-
   it("reach nothing of the host that was not given to them", function()
     local try = "import os, socket\ndef probe(name, what):\n  try: print(name, what())\n"
       .. "  except OSError: print(name, 'failed')\n"
@@ -54,7 +45,7 @@ describe("the engine's sandboxes", function()
     }
     for _, probe in ipairs(probes) do
       local code = try .. ("probe('%s', lambda: %s)"):format(probe[1], probe[2])
-      local there, here = outside(code), inside(code)
+      local there, here = daemon:outside(code), inside(code)
       -- An ordinary user may not write to /etc outside either.
       if probe[1] ~= "write" or engine.sh "id -u" == "0\n" then
         assert(there:find(probe[3], 1, true), "outside: " .. there)

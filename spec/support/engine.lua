@@ -113,6 +113,15 @@ function Engine:create(fields, headers)
   return answer.json
 end
 
+--- What Python code prints on the host, beside the engine.
+function Engine:outside(code)
+  local path = self.folder .. "/probe.py"
+  local file = assert(io.open(path, "w"))
+  file:write(code)
+  file:close()
+  return (M.sh("/usr/bin/python3 " .. path))
+end
+
 function Engine:is_running(id) return self:call("GET", "/sandboxes/" .. id).status == 200 end
 
 --- Stops it; fails when it, a process of its sandboxes, or the socket is still there.
