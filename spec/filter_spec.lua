@@ -116,6 +116,12 @@ new Worker(code, { eval: true }).on("message", (m) =>
   { "R", "Rscript", [[Rscript -e 'cat(sum(unlist(parallel::mclapply(1:4, function(i) i))))']], "10" },
 }
 
+local function results(text)
+  local found = {}
+  for name, result in text:gmatch "([%w_ ]+) (%u*[%w]+)\n" do found[name] = result end
+  return found
+end
+
 describe("the filter of system calls", function()
   local daemon, client, counted
 
@@ -144,12 +150,6 @@ describe("the filter of system calls", function()
     local result = assert(box.commands:run(command, options))
     assert.equal(0, result.exit_code, result.stderr)
     return result.stdout
-  end
-
-  local function results(text)
-    local found = {}
-    for name, result in text:gmatch "([%w_ ]+) (%u*[%w]+)\n" do found[name] = result end
-    return found
   end
 
   --- Fails unless the probes were refused inside, for another reason than they fail outside.
@@ -186,6 +186,8 @@ describe("the filter of system calls", function()
     assert_refused(result.stdout)
     assert.equal("21", assert(box:step "kept + 1").text)
     assert_counted(box, 1)
+    local log = daemon:call("GET", "/sandboxes/" .. box.id .. "/logs").body
+    assert.equal(counted and 1 or 0, select(2, log:gsub("the system call mount was refused", "")), log)
   end))
 
   it("is the same for commands, of root too", with_box(function(box)
@@ -250,5 +252,42 @@ for i in range(64): threading.Thread(target=call).start()']], { background = tru
     flood:kill()
     loud:kill()
     quiet:kill()
+  end)
+end)
+
+--- Starts an engine under a filter of the kind (spec/support/under_filter.py).
+local function start_under(kind)
+  local program = engine.program
+  engine.program = ("/usr/bin/python3 %s/spec/support/under_filter.py %s %s"):format(
+    os.getenv "STEPBOX_ROOT", kind, program)
+  local done, daemon = pcall(engine.start)
+  engine.program = program
+  return done, daemon
+end
+
+describe("on a host that filters system calls itself,", function()
+  it("calls are refused by the kernel alone where there can be no listener, and not counted", function()
+    local started, daemon = start_under "listener"
+    assert(started, daemon)
+    assert.is_false(daemon:call("GET", "/engine").json.host.seccomp.refusedCallsCounted)
+    local box = assert(assert(stepbox.client { socket = daemon.socket }):create { timeout = 300 })
+    local printed = assert(box:step(PROBES)).stdout .. assert(box.commands:run(
+      "python3 -c 'import os, ctypes; print(ctypes.CDLL(None).unshare(0))'")).stdout
+    local detail = daemon:call("GET", "/sandboxes/" .. box.id).json["local"]
+    box:kill()
+    daemon:stop()
+    for name, result in pairs(results(printed)) do
+      local expected = name == "socket unix" and "ok" or name == "syscall_511" and "ENOSYS" or "EPERM"
+      assert.equal(expected, result, name)
+    end
+    assert(printed:find "-1\n$", printed)
+    assert.same({}, detail.refusedCalls)
+    assert.is_false(detail.isolation.refusedCallsCounted)
+  end)
+
+  it("the engine does not start where it cannot filter any", function()
+    local started, message = start_under "none"
+    assert.is_false(started)
+    assert(message:find("does not let programs filter system calls", 1, true), message)
   end)
 end)

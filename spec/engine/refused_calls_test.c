@@ -49,6 +49,13 @@ static int tear_down(void **state) {
     return 0;
 }
 
+static char told[256]; /* the names of first calls */
+
+static void note_first(const char *name, void *user) {
+    (void)user;
+    snprintf(told + strlen(told), sizeof told - strlen(told), "%s ", name);
+}
+
 static void need_counting(void) {
     if (syscall_filter_is_counted(filter))
         return;
@@ -115,7 +122,8 @@ static int be_refused(void *argument) {
 static void calls_are_refused_and_counted_by_name(void **state) {
     (void)state;
     need_counting();
-    struct refused_calls *calls = refused_calls_new(set);
+    struct refused_calls *calls = refused_calls_new(set, note_first, NULL);
+    told[0] = '\0';
     pid_t first = start(calls, be_refused, NULL), second = start(calls, be_refused, NULL);
     assert_int_equal(refused_calls_listeners(calls), 2);
     run_to_end(calls);
@@ -125,6 +133,7 @@ static void calls_are_refused_and_counted_by_name(void **state) {
                                  "syscall_500", 2, "other", 2, "ioctl", 4, "socket", 2);
     json_t *counts = refused_calls_describe(calls);
     char *text = json_dumps(counts, 0);
+    assert_string_equal(told, "mount ptrace syscall_500 other ioctl socket ");
     if (!json_equal(counts, expected))
         fail_msg("%s", text);
     free(text);
@@ -135,7 +144,7 @@ static void calls_are_refused_and_counted_by_name(void **state) {
 
 static void what_is_no_listener_is_not_taken(void **state) {
     (void)state;
-    struct refused_calls *calls = refused_calls_new(set);
+    struct refused_calls *calls = refused_calls_new(set, note_first, NULL);
     int ends[2];
     assert_int_equal(pipe(ends), 0);
     assert_int_equal(refused_calls_add(calls, ends[0]), -1);
@@ -155,7 +164,7 @@ static int call_once(void *argument) {
 static void callers_go_on_when_nobody_answers_any_more(void **state) {
     (void)state;
     need_counting();
-    struct refused_calls *calls = refused_calls_new(set);
+    struct refused_calls *calls = refused_calls_new(set, note_first, NULL);
     pid_t child = start(calls, call_once, NULL);
     usleep(100000);
     refused_calls_free(calls);
@@ -172,7 +181,7 @@ static int call_for_ever(void *argument) {
 static void callers_may_be_killed_at_any_time(void **state) {
     (void)state;
     need_counting();
-    struct refused_calls *calls = refused_calls_new(set);
+    struct refused_calls *calls = refused_calls_new(set, note_first, NULL);
     for (int i = 0; i < 20; i++) {
         pid_t child = start(calls, call_for_ever, NULL);
         run_for(0.003);
@@ -203,7 +212,7 @@ static int call_under_signals(void *argument) {
 static void signals_do_not_hinder(void **state) {
     (void)state;
     need_counting();
-    struct refused_calls *calls = refused_calls_new(set);
+    struct refused_calls *calls = refused_calls_new(set, note_first, NULL);
     pid_t child = start(calls, call_under_signals, NULL);
     run_to_end(calls);
     assert_int_equal(filtered_wait(child), 0);
@@ -235,7 +244,8 @@ static double processor_seconds(void) {
 static void a_flood_takes_little_of_the_engine_and_no_others_answers(void **state) {
     (void)state;
     need_counting();
-    struct refused_calls *loud = refused_calls_new(set), *quiet = refused_calls_new(set);
+    struct refused_calls *loud = refused_calls_new(set, note_first, NULL),
+                         *quiet = refused_calls_new(set, note_first, NULL);
     pid_t flooder = start(loud, call_in_threads, NULL);
     run_for(1.0); /* uses its burst up */
     double before = processor_seconds();
@@ -266,7 +276,7 @@ static void many_floods_share_what_the_engine_gives_to_all(void **state) {
     pid_t children[MANY];
     long first[MANY], all = 0, least = 1000000;
     for (int i = 0; i < MANY; i++) {
-        calls[i] = refused_calls_new(set);
+        calls[i] = refused_calls_new(set, note_first, NULL);
         children[i] = start(calls[i], call_for_ever, NULL);
     }
     run_for(4.0); /* until the bursts are used up */

@@ -47,6 +47,8 @@ struct listener {
 struct refused_calls {
     struct refused_set *set;
     struct bucket bucket;
+    refused_first *tell_first;
+    void *user;
     struct listener *first;
     size_t listeners;
     ev_timer tick; /* active: listeners are not watched, but asked at each tick */
@@ -140,8 +142,10 @@ static bool answer(struct listener *listener) {
     set->response->id = set->request->id;
     set->response->error = -syscall_filter_error(set->filter, &set->request->data);
     /* A caller that got a signal calls again, and is counted then. */
-    if (ioctl(listener->readable.fd, SECCOMP_IOCTL_NOTIF_SEND, set->response) == 0)
-        calls->counts[syscall_filter_kind(set->filter, &set->request->data)]++;
+    size_t kind = syscall_filter_kind(set->filter, &set->request->data);
+    if (ioctl(listener->readable.fd, SECCOMP_IOCTL_NOTIF_SEND, set->response) == 0 &&
+        calls->counts[kind]++ == 0)
+        calls->tell_first(syscall_filter_kind_name(set->filter, kind), calls->user);
     return true;
 }
 
@@ -222,11 +226,13 @@ static void on_tick(struct ev_loop *loop, ev_timer *timer, int events) {
     hold(calls, false);
 }
 
-struct refused_calls *refused_calls_new(struct refused_set *set) {
+struct refused_calls *refused_calls_new(struct refused_set *set, refused_first *first, void *user) {
     struct refused_calls *calls = calloc(1, sizeof *calls);
     if (!calls)
         return NULL;
     calls->set = set;
+    calls->tell_first = first;
+    calls->user = user;
     calls->bucket = full_bucket(RATE, BURST);
     ev_timer_init(&calls->tick, on_tick, 0.0, TICK);
     calls->tick.data = calls;

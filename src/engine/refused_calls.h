@@ -30,7 +30,10 @@ const struct syscall_filter *refused_set_filter(const struct refused_set *set);
 /* Of one sandbox. */
 struct refused_calls;
 
-struct refused_calls *refused_calls_new(struct refused_set *set);
+/* Called for the first call of each name: for the sandbox's log. */
+typedef void refused_first(const char *name, void *user);
+
+struct refused_calls *refused_calls_new(struct refused_set *set, refused_first *first, void *user);
 /* Closes all listeners: the kernel answers calls with ENOSYS then. NULL is fine. */
 void refused_calls_free(struct refused_calls *calls);
 /* Takes a listener, also on failure; it is closed when no process is left under its filter. 0, or

@@ -195,6 +195,12 @@ static int send_init(struct sandbox *sandbox, json_t *environment) {
     return sandbox->init ? 0 : -1;
 }
 
+static void on_first_refused(const char *name, void *user) {
+    struct sandbox *sandbox = user;
+    sandbox_log_add(&sandbox->log, LOG_LEVEL_WARN,
+                    "the system call %s was refused; more of them are counted and not told", name);
+}
+
 /* Sets record, timers and the rest of one that has no process yet. */
 static int prepare(struct sandbox *sandbox, struct sandboxes *set, const sandbox_request *request) {
     struct sandbox_record *record = &sandbox->record;
@@ -203,7 +209,7 @@ static int prepare(struct sandbox *sandbox, struct sandboxes *set, const sandbox
     if (random_sandbox_id(record->id) < 0 ||
         (request->secure && random_access_token(record->token) < 0))
         return -1;
-    sandbox->refused = refused_calls_new(set->refused);
+    sandbox->refused = refused_calls_new(set->refused, on_first_refused, sandbox);
     if (!sandbox->refused)
         return -1;
     snprintf(record->template_id, sizeof record->template_id, "%s", request->template_id);
