@@ -16,8 +16,14 @@ fuzz_programs = $(patsubst fuzz/%.c,$(BUILD)/fuzz/%,$(wildcard fuzz/$(1)/*.c))
 FUZZ_ALL := $(foreach room,core archive common engine agent,$(call fuzz_programs,$(room)))
 
 build_fuzz = @mkdir -p $(@D) && $(CC) $(CPPFLAGS) $(CFLAGS) -fsanitize=fuzzer -Isrc/$(notdir $(@D)) -Isrc/core \
-	-Isrc/common $(call pc,cflags,$(CORE_PC) $(SERVER_PC) $(AGENT_PC)) $(LDFLAGS) -o $@ $(filter %.c %.o %.a,$^) \
+	-Isrc/common $(call pc,cflags,$(CORE_PC) $(SERVER_PC) $(ENGINE_PC) $(AGENT_PC)) $(LDFLAGS) -o $@ $(filter %.c %.o %.a,$^) \
 	$(call pc,libs,$(CORE_PC) $(AGENT_PC)) $(SERVER_LIBS)
+
+# As libraries, so that a target can stand in for a file of the room.
+$(BUILD)/fuzz/engine.a: $(call without_main,$(ENGINE_OBJ)) $(COMMON_OBJ)
+$(BUILD)/fuzz/agent.a: $(call without_main,$(AGENT_OBJ)) $(COMMON_OBJ)
+$(BUILD)/fuzz/engine.a $(BUILD)/fuzz/agent.a:
+	@mkdir -p $(@D) && rm -f $@ && ar rcs $@ $^
 
 $(FUZZ_ALL): fuzz/fuzz.h
 $(call fuzz_programs,core): $(BUILD)/fuzz/core/%: fuzz/core/%.c $(BUILD)/lib/libstepbox.a
@@ -26,9 +32,9 @@ $(call fuzz_programs,archive): $(BUILD)/fuzz/archive/%: fuzz/archive/%.c $(BUILD
 	$(build_fuzz) $(call pc,libs,$(ARCHIVE_PC))
 $(call fuzz_programs,common): $(BUILD)/fuzz/common/%: fuzz/common/%.c $(COMMON_OBJ)
 	$(build_fuzz)
-$(call fuzz_programs,engine): $(BUILD)/fuzz/engine/%: fuzz/engine/%.c $(call without_main,$(ENGINE_OBJ)) $(COMMON_OBJ)
-	$(build_fuzz)
-$(call fuzz_programs,agent): $(BUILD)/fuzz/agent/%: fuzz/agent/%.c $(call without_main,$(AGENT_OBJ)) $(COMMON_OBJ)
+$(call fuzz_programs,engine): $(BUILD)/fuzz/engine/%: fuzz/engine/%.c $(BUILD)/fuzz/engine.a
+	$(build_fuzz) $(call pc,libs,$(ENGINE_PC))
+$(call fuzz_programs,agent): $(BUILD)/fuzz/agent/%: fuzz/agent/%.c $(BUILD)/fuzz/agent.a
 	$(build_fuzz)
 
 # Inputs that a program failed at stay in build/fuzz/.

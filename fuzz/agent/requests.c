@@ -66,7 +66,7 @@ static void read_code(http_request *request) {
 
 static void handle(http_request *request, void *user) {
     (void)user;
-    user_of_request_exists(request);
+    user_of_request_enter(request);
     agent_is_authorized(&agent, request);
     agent_prepare_reply(request);
     if (which % 3 == 0)

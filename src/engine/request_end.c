@@ -28,49 +28,52 @@ static int hex_digit(char c) {
     return -1;
 }
 
-static int after_size(struct request_end *end) {
-    end->line_length = 0;
-    return end->left ? DATA : TRAILER;
+/* Visible ASCII, blanks, and bytes over it. What else a line has, servers disagree about: some end
+ * it at a NUL. */
+static bool is_line_char(char c) {
+    unsigned char u = (unsigned char)c;
+    return u >= 0x80 || (u >= ' ' && u < 0x7f) || u == '\t';
 }
 
-/* One byte that is not data. Returns the next state. */
-static int step(struct request_end *end, char c) {
-    if (++end->line_length > MAX_LINE)
-        return ENDED;
-    int digit;
+/* The line has come to its end. */
+static int end_line(struct request_end *end) {
+    bool empty = end->line_length == 2;
+    end->line_length = 0;
     switch (end->state) {
     case SIZE:
-        digit = hex_digit(c);
-        if (digit >= 0) {
-            if (end->left >> 58)
-                return ENDED; /* no honest chunk is that large */
-            end->left = end->left << 4 | (uint64_t)digit;
-            return SIZE;
-        }
-        if (end->line_length == 1)
-            return ENDED;
-        return c == '\n' ? after_size(end) : EXTENSION;
     case EXTENSION:
-        return c == '\n' ? after_size(end) : EXTENSION;
+        return end->left ? DATA : TRAILER;
     case DATA_END:
-        if (c == '\n') {
-            end->line_length = 0;
-            return SIZE;
-        }
-        return c == '\r' && end->line_length == 1 ? DATA_END : ENDED;
-    case TRAILER:
-        if (c == '\n') {
-            bool empty = end->left == 0 && end->line_length <= 2;
-            end->line_length = 0;
-            end->left = 0;
-            return empty ? ENDED : TRAILER;
-        }
-        if (c != '\r' && end->line_length <= 2)
-            end->left = 1; /* no data is left, so this can mark a line that is not empty */
-        return TRAILER;
+        return empty ? SIZE : ENDED;
     default:
-        return ENDED;
+        return empty ? ENDED : TRAILER;
     }
+}
+
+/* A digit of a chunk's size, or what comes behind it. */
+static int read_size(struct request_end *end, char c) {
+    int digit = hex_digit(c);
+    if (digit < 0)
+        return end->line_length == 1 ? ENDED : EXTENSION;
+    if (end->left >> 58)
+        return ENDED; /* no honest chunk is that large */
+    end->left = end->left << 4 | (uint64_t)digit;
+    return SIZE;
+}
+
+/* One byte that is not data. Returns the next state. Lines end with CR LF, and nothing else. */
+static int step(struct request_end *end, char c) {
+    bool after_cr = end->after_cr;
+    end->after_cr = c == '\r';
+    if (++end->line_length > MAX_LINE || after_cr != (c == '\n'))
+        return ENDED;
+    if (after_cr)
+        return end_line(end);
+    if (end->after_cr)
+        return end->state == SIZE && end->line_length == 1 ? ENDED : end->state;
+    if (!is_line_char(c) || end->state == DATA_END)
+        return ENDED;
+    return end->state == SIZE ? read_size(end, c) : end->state;
 }
 
 size_t request_end_feed(struct request_end *end, const char *bytes, size_t length) {

@@ -19,6 +19,7 @@ struct request_end {
     int state;
     uint64_t left;      /* bytes of the body, or of the current chunk */
     size_t line_length; /* of the chunk-size or trailer line so far */
+    bool after_cr;      /* within such a line */
 };
 
 /* For the body that the head announced. */

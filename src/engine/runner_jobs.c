@@ -105,6 +105,19 @@ static void on_deadline(struct ev_loop *loop, ev_timer *timer, int events) {
     fail(timer->data, "it did not come in time");
 }
 
+/* There is one at most, in what our own code sends. */
+static void take_descriptors(const struct cmsghdr *header, int *fd) {
+    size_t count = (header->cmsg_len - CMSG_LEN(0)) / sizeof(int);
+    for (size_t i = 0; i < count; i++) {
+        int each;
+        memcpy(&each, CMSG_DATA(header) + i * sizeof each, sizeof each);
+        if (*fd < 0)
+            *fd = each;
+        else
+            close(each);
+    }
+}
+
 /* 1 when there is a report, 0 when there is none now, -1 at the end. *fd: what came with it, or -1.
  */
 static int receive(int socket, struct zygote_report *report, int *fd) {
@@ -122,9 +135,8 @@ static int receive(int socket, struct zygote_report *report, int *fd) {
     if (got < 0)
         return errno == EAGAIN || errno == EINTR ? 0 : -1;
     struct cmsghdr *rights = CMSG_FIRSTHDR(&header);
-    if (rights && rights->cmsg_level == SOL_SOCKET && rights->cmsg_type == SCM_RIGHTS &&
-        rights->cmsg_len == CMSG_LEN(sizeof(int)))
-        memcpy(fd, CMSG_DATA(rights), sizeof *fd);
+    if (rights && rights->cmsg_level == SOL_SOCKET && rights->cmsg_type == SCM_RIGHTS)
+        take_descriptors(rights, fd);
     if (got == sizeof *report)
         return 1;
     close_fd(fd);
