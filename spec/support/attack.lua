@@ -36,7 +36,7 @@ local function trim(text) return (text:gsub("%s+$", "")) end
 
 --- What the members of a family share: the sandboxes, and a folder outside.
 function M.frame(family)
-  return setmetatable({ family = family, sandboxes = {}, written = {}, processes = {} }, Frame)
+  return setmetatable({ family = family, sandboxes = {}, written = {}, processes = {}, closers = {} }, Frame)
 end
 
 --- A sandbox of the family, made at its first use. Those with another name are another's.
@@ -65,7 +65,11 @@ function Frame:start(command)
   return pid
 end
 
+--- Has a function called when the family is done.
+function Frame:finally(fn) table.insert(self.closers, fn) end
+
 function Frame:close()
+  for _, fn in ipairs(self.closers) do fn() end
   for _, pid in ipairs(self.processes) do os.execute("kill -9 " .. pid .. " 2>/dev/null") end
   for _, box in pairs(self.sandboxes) do box:kill() end
   if self.own_folder then host.sh("rm -rf " .. self.own_folder) end
