@@ -16,7 +16,7 @@ pc = $(shell $(PKG_CONFIG) --$(1) $(2) 2>/dev/null)
 CORE_PC   := libcurl jansson nettle
 SERVER_PC := libmicrohttpd jansson
 AGENT_PC  := nettle zlib
-ENGINE_PC := libseccomp
+ENGINE_PC := libseccomp nettle
 ARCHIVE_PC := libarchive
 EDITOR_PC  := libedit
 # libev ships no .pc file.

@@ -36,6 +36,7 @@ local CREATE_OPTIONS = {
     return '"kill" or "pause" expected, got ' .. tostring(value)
   end,
   auto_resume = check.boolean,
+  idempotency_key = check.text,
   request_timeout = check.seconds,
   on_stdout = check.callable,
   on_stderr = check.callable,
@@ -76,6 +77,7 @@ end
 ---@field name? string kept as metadata `name`
 ---@field allow_internet? boolean
 ---@field on_timeout? "kill"|"pause" what happens when its life is over; default "kill"
+---@field idempotency_key? string the same request under the same key makes no second sandbox
 ---@field auto_resume? boolean a paused sandbox goes on when something connects to one of its ports
 ---@field on_stdout? fun(text: string, time: number) gets the setup's output as it comes
 ---@field on_stderr? fun(text: string, time: number)
@@ -99,6 +101,7 @@ function Client:create(options)
     allow_internet = options.allow_internet,
     auto_pause = options.on_timeout == "pause",
     auto_resume = options.auto_resume,
+    idempotency_key = options.idempotency_key,
     request_timeout = options.request_timeout,
     events = events,
   }

@@ -71,6 +71,7 @@ static void bad_options_are_refused(void **state) {
                                          {.timeout = 1e12},
                                          {.envs = bad, .env_count = 1},
                                          {.setup = &command, .setup_count = 1},
+                                         {.idempotency_key = ""},
                                          {.request_timeout = -1}};
     for (size_t i = 0; i < sizeof options / sizeof *options; i++) {
         assert_null(sb_create(c->client, &options[i], &c->error));
@@ -226,6 +227,66 @@ static void bad_answers_to_create_make_no_box(void **state) {
         assert_null(create(c, NULL));
         assert_string_equal(sb_code_name(c->error.code), sb_code_name(cases[i].code));
     }
+}
+
+/* The key in the nth request to create a sandbox. */
+static const char *key_of(struct connection *c, size_t nth, char key[300]) {
+    key[0] = '\0';
+    pthread_mutex_lock(&c->server->lock);
+    for (size_t i = 0; i < c->server->request_count; i++) {
+        const char *request = c->server->requests[i];
+        if (strncmp(request, "POST /v2/sandboxes ", 19) == 0 && nth-- == 0) {
+            const char *line = strstr(request, "Idempotency-Key: ");
+            if (line != NULL) {
+                sscanf(line, "Idempotency-Key: %299[^\r]", key);
+            }
+            break;
+        }
+    }
+    pthread_mutex_unlock(&c->server->lock);
+    return key;
+}
+
+static void a_create_whose_connection_breaks_is_sent_again_once_under_its_key(void **state) {
+    struct connection *c = *state;
+    char first[300], second[300];
+    server_add(c->server, "POST /v2/sandboxes ", "", ANSWER_RESET);
+    sb_box *box = create(c, NULL);
+    assert_non_null(box);
+    assert_int_equal(strlen(key_of(c, 0, first)), strlen("stepbox-") + 32);
+    assert_string_equal(first, key_of(c, 1, second));
+    sb_box_free(box);
+    /* Another one has another key. */
+    box = create(c, NULL);
+    assert_string_not_equal(first, key_of(c, 2, second));
+    sb_box_free(box);
+    server_add(c->server, "POST /v2/sandboxes ", "", ANSWER_RESET);
+    server_add(c->server, "POST /v2/sandboxes ", "HTTP/1.1 201 Cre", ANSWER_CLOSE);
+    assert_null(create(c, NULL));
+    assert_int_equal(server_count(c->server, "POST /v2/sandboxes "), 5);
+    sb_create_options options = {.idempotency_key = "my-own"};
+    box = create(c, &options);
+    assert_string_equal(key_of(c, 5, first), "my-own");
+    sb_box_free(box);
+    options.idempotency_key = "a\r\nb";
+    assert_null(sb_create(c->client, &options, &c->error));
+    assert_int_equal(c->error.code, SB_INVALID);
+}
+
+static void a_server_is_sent_a_key_and_the_request_again_when_the_caller_says_so(void **state) {
+    struct connection *c = *state;
+    char key[300];
+    server_add(c->server, "POST /v2/sandboxes ", "", ANSWER_RESET);
+    assert_null(create(c, NULL));
+    assert_string_equal(key_of(c, 0, key), "");
+    assert_int_equal(server_count(c->server, "POST /v2/sandboxes "), 1);
+    server_add(c->server, "POST /v2/sandboxes ", "", ANSWER_RESET);
+    sb_create_options options = {.idempotency_key = "my-own"};
+    sb_box *box = create(c, &options);
+    assert_non_null(box);
+    assert_string_equal(key_of(c, 1, key), "my-own");
+    assert_string_equal(key_of(c, 2, key), "my-own");
+    sb_box_free(box);
 }
 
 static void a_request_that_is_never_answered_times_out(void **state) {
@@ -565,6 +626,8 @@ int main(void) {
         WITH(a_setup_without_its_end_is_no_success),
         WITH(a_cancelled_create_kills_what_it_made),
         WITH(bad_answers_to_create_make_no_box),
+        WITH(a_create_whose_connection_breaks_is_sent_again_once_under_its_key),
+        WITH_TCP(a_server_is_sent_a_key_and_the_request_again_when_the_caller_says_so),
         WITH(a_request_that_is_never_answered_times_out),
         WITH_TCP(a_request_that_is_never_answered_times_out),
         WITH(connect_leaves_the_life_alone_unless_asked),

@@ -1,5 +1,6 @@
 #include "box.h"
 #include "client.h"
+#include "create_key.h"
 #include "op.h"
 #include "sandbox.h"
 #include "setup.h"
@@ -20,6 +21,9 @@ struct create {
     char **commands;
     size_t count, index;
     double request_timeout;
+    char *body; /* of the request, which may be sent twice */
+    char key[SBI_CREATE_KEY_SIZE];
+    bool was_repeated;
     bool disown;
     bool is_running; /* output is in use */
     struct sbi_command_output output;
@@ -125,10 +129,38 @@ static void run_next(sb_op *op) {
     }
 }
 
+static int describe(struct sbi_exchange *exchange, const struct create *create, sb_error *err);
+
+static void on_created(void *user, struct sbi_exchange *exchange);
+
+/* Under its key the request may reach the server twice: whatever it did the first time, it answers
+ * the same. */
+static bool repeat(sb_op *op, const struct sbi_exchange *exchange) {
+    struct create *create = op->data;
+    if (!exchange->was_cut || create->key[0] == '\0' || create->was_repeated) {
+        return false;
+    }
+    create->was_repeated = true;
+    struct sbi_config *config = sbi_config_keep(exchange->config); /* the exchange is freed */
+    struct sbi_exchange *again = sbi_op_exchange(op, config, on_created, NULL);
+    sbi_config_release(config);
+    if (again == NULL || describe(again, create, NULL) != 0) {
+        sb_error error = {0};
+        sbi_no_memory(&error);
+        sbi_op_finish(op, &error);
+    } else {
+        sbi_op_send(op, SBI_OP_REQUEST);
+    }
+    return true;
+}
+
 static void on_created(void *user, struct sbi_exchange *exchange) {
     sb_op *op = user;
     struct sbi_address address;
     sb_error error = {0};
+    if (repeat(op, exchange)) {
+        return;
+    }
     json_t *answer = sbi_exchange_json(exchange, &error);
     if (answer != NULL && sbi_address_parse(&address, answer, &error) == 0) {
         op->box = sbi_box_new(op->loop, exchange->config, &address, &error);
@@ -156,6 +188,7 @@ static void release(sb_op *op) {
         free(create->commands[i]);
     }
     free(create->commands);
+    free(create->body);
     sbi_events_free(&create->events);
     free(create);
 }
@@ -239,24 +272,44 @@ static json_t *body_of(const sb_create_options *options, sb_error *err) {
     return body;
 }
 
-static int describe(struct sbi_exchange *exchange, const sb_create_options *options,
-                    sb_error *err) {
+static int describe(struct sbi_exchange *exchange, const struct create *create, sb_error *err) {
+    char *body = strdup(create->body);
+    if (body == NULL) {
+        return sbi_no_memory(err);
+    }
+    exchange->may_start_engine = true;
+    exchange->timeout = exchange->connect_timeout = create->request_timeout;
+    int status = sbi_exchange_to_control(exchange, "POST", "/v2/sandboxes", err);
+    if (status == 0 && exchange->config->local && !create->disown) {
+        status = sbi_exchange_add_header(exchange, "Stepbox-Lease: process", err);
+    }
+    if (status == 0 && create->key[0] != '\0') {
+        status = sbi_wire_header(&exchange->headers, err, "Idempotency-Key: %s", create->key);
+    }
+    if (status != 0) {
+        free(body);
+        return -1;
+    }
+    return sbi_exchange_set_body(exchange, body, strlen(body), "application/json", err);
+}
+
+/* What the options say, in a form that outlives them. */
+static int keep(struct create *create, struct sbi_exchange *exchange,
+                const sb_create_options *options, sb_error *err) {
+    if (copy_commands(create, options, err) != 0 ||
+        sbi_request_timeout(exchange, options->request_timeout, err) != 0 ||
+        sbi_create_key(create->key, options->idempotency_key, exchange->config->local, err) != 0) {
+        return -1;
+    }
+    create->request_timeout = exchange->timeout;
+    create->disown = options->disown;
     json_t *body = body_of(options, err);
     if (body == NULL) {
         return -1;
     }
-    if (sbi_request_timeout(exchange, options->request_timeout, err) != 0 ||
-        sbi_exchange_to_control(exchange, "POST", "/v2/sandboxes", err) != 0) {
-        json_decref(body);
-        return -1;
-    }
-    exchange->may_start_engine = true;
-    if (exchange->config->local && !options->disown &&
-        sbi_exchange_add_header(exchange, "Stepbox-Lease: process", err) != 0) {
-        json_decref(body);
-        return -1;
-    }
-    return sbi_exchange_set_json(exchange, body, err);
+    create->body = json_dumps(body, JSON_COMPACT);
+    json_decref(body);
+    return create->body != NULL ? 0 : sbi_no_memory(err);
 }
 
 sb_op *sb_create(sb_client *client, const sb_create_options *options, sb_error *err) {
@@ -267,14 +320,8 @@ sb_op *sb_create(sb_client *client, const sb_create_options *options, sb_error *
         return NULL;
     }
     struct create *create = op->data;
-    op->data = create;
     op->events = options->events ? &create->events : NULL;
-    create->disown = options->disown;
     struct sbi_exchange *exchange = sbi_op_exchange(op, client->config, on_created, err);
-    if (exchange == NULL || copy_commands(create, options, err) != 0) {
-        return sbi_send_or_drop(op, -1);
-    }
-    int described = describe(exchange, options, err);
-    create->request_timeout = exchange->timeout;
-    return sbi_send_or_drop(op, described);
+    bool is_kept = exchange != NULL && keep(create, exchange, options, err) == 0;
+    return sbi_send_or_drop(op, is_kept ? describe(exchange, create, err) : -1);
 }

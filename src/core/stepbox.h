@@ -178,12 +178,14 @@ typedef struct sb_create_options {
     size_t metadata_count;
     const char *const *setup; /* shell commands, run in order in the foreground */
     size_t setup_count;
-    int allow_internet;     /* 0: the server's default, 1: yes, -1: no */
-    bool auto_pause;        /* when its life is over it is paused instead of killed */
-    bool auto_resume;       /* and goes on when somebody connects to one of its ports */
-    double request_timeout; /* 0: the client's */
-    bool events;            /* keep the setup's output as events for sb_op_next_event() */
-    bool disown;            /* true: do not own the new sandbox */
+    int allow_internet;          /* 0: the server's default, 1: yes, -1: no */
+    bool auto_pause;             /* when its life is over it is paused instead of killed */
+    const char *idempotency_key; /* the same request under the same key makes no second one; NULL:
+                                    the library's own */
+    bool auto_resume;            /* and goes on when somebody connects to one of its ports */
+    double request_timeout;      /* 0: the client's */
+    bool events;                 /* keep the setup's output as events for sb_op_next_event() */
+    bool disown;                 /* true: do not own the new sandbox */
 } sb_create_options;
 
 /* Makes a sandbox; sb_op_take_box() then gives an owning box. NULL options: defaults. If a setup

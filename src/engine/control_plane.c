@@ -110,6 +110,11 @@ void control_plane_handle(http_request *request, void *user) {
         api_error(request, 408, "the client has gone");
         return;
     }
+    if (engine->stopping && (strcmp(method, "POST") == 0 || strcmp(method, "PUT") == 0)) {
+        http_reply_close(request);
+        api_error(request, 503, "the engine is stopping");
+        return;
+    }
     for (size_t i = 0; i < ROUTE_COUNT; i++) {
         if (strcmp(method, routes[i].method) == 0 && matches(routes[i].path, path, call.id)) {
             call.version = routes[i].version;

@@ -38,7 +38,6 @@ struct running {
     struct listener unix_listener, tcp_listener;
     ev_signal terminate, interrupt, hangup;
     ev_timer idle, stop_deadline, farewell;
-    bool stopping;
     bool answering; /* one that asked the engine to leave is still being told */
 };
 
@@ -58,9 +57,9 @@ static void stop_when_done(struct running *running) {
 }
 
 static void stop(struct running *running) {
-    if (running->stopping)
+    if (running->engine.stopping)
         return;
-    running->stopping = true;
+    running->engine.stopping = true;
     struct ev_loop *loop = running->engine.loop;
     ev_timer_stop(loop, &running->idle);
     if (running->claim)
@@ -82,7 +81,7 @@ static void on_farewell(struct ev_loop *loop, ev_timer *timer, int events) {
 
 void engine_leave(struct engine *engine) {
     struct running *running = (struct running *)engine;
-    if (running->stopping)
+    if (running->engine.stopping)
         return;
     log_info("stopping: a client asked for it");
     running->answering = true;
@@ -108,7 +107,7 @@ static void on_change(void *user) {
     struct engine *engine = &running->engine;
     size_t sandboxes = engine->sandboxes ? sandboxes_count(engine->sandboxes) : 0;
     size_t connections = engine->gateway ? gateway_count(engine->gateway) : 0;
-    if (running->stopping) {
+    if (running->engine.stopping) {
         if (engine->sandboxes && engine->gateway)
             stop_when_done(running);
         return;
@@ -188,7 +187,8 @@ static int set_up(struct running *running, const struct options *options, char *
                                                           .bwrap = options->bwrap,
                                                           .on_change = on_change,
                                                           .user = running});
-    if (!engine->sandboxes)
+    engine->idempotency = engine->sandboxes ? idempotency_new(engine->sandboxes) : NULL;
+    if (!engine->idempotency)
         return -1;
     engine->gateway = gateway_new(&(gateway_config){.loop = engine->loop,
                                                     .sandboxes = engine->sandboxes,
@@ -216,11 +216,12 @@ static void watch_signal(struct running *running, ev_signal *watcher, int number
 
 static void tear_down(struct running *running) {
     struct engine *engine = &running->engine;
-    running->stopping = true;
+    running->engine.stopping = true;
     if (engine->gateway)
         gateway_free(engine->gateway);
     if (running->server)
         http_server_free(running->server);
+    idempotency_free(engine->idempotency);
     if (engine->sandboxes && sandboxes_count(engine->sandboxes) == 0)
         sandboxes_free(engine->sandboxes);
     cgroups_close(engine->cgroups);

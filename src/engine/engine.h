@@ -10,6 +10,7 @@
 #include "engine_config.h"
 #include "gateway.h"
 #include "engine_options.h"
+#include "idempotency.h"
 #include "sandbox.h"
 #include "sandbox_record.h"
 #include "socket_claim.h"
@@ -24,7 +25,9 @@ struct engine {
     struct syscall_filter *filter;
     struct cgroups *cgroups;
     struct sandboxes *sandboxes;
+    struct idempotency *idempotency;
     struct gateway *gateway;
+    bool stopping; /* it takes no more requests to make or change something */
     const struct payload *payload;
     const char *socket; /* NULL without a unix socket */
     int64_t started_at; /* wall clock, milliseconds since 1970 */

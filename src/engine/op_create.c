@@ -1,61 +1,15 @@
 /* POST /sandboxes, POST /v2/sandboxes: makes a sandbox, and answers when it is ready. */
 #include "control_plane.h"
 
-#include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "caps.h"
 #include "create_fields.h"
+#include "creation.h"
 
 /* Seconds to live when the client does not say. */
 #define DEFAULT_TIMEOUT_V1 15
 #define DEFAULT_TIMEOUT_V2 300
-
-/* A request that waits for its sandbox. */
-struct creation {
-    struct engine *engine;
-    http_request *request;
-    struct sandbox *sandbox;
-};
-
-static void on_started(struct sandbox *sandbox, int status, const char *message, void *user) {
-    struct creation *creation = user;
-    http_request *request = creation->request;
-    http_request_on_gone(request, NULL, NULL);
-    if (sandbox)
-        http_reply_json(
-            request, status,
-            sandbox_record_created(sandbox_record_of(sandbox), &creation->engine->host));
-    else
-        api_error(request, status, "%s", message);
-    free(creation);
-}
-
-/* Nobody would ever learn its id. */
-static void on_client_gone(void *user) {
-    struct creation *creation = user;
-    sandbox_end(creation->sandbox, "the client that asked for it has gone", NULL, NULL);
-}
-
-static void create(const struct api_call *call, const sandbox_request *wanted) {
-    struct creation *creation = malloc(sizeof *creation);
-    int status = 503;
-    char message[1024] = "out of memory";
-    if (creation) {
-        *creation = (struct creation){.engine = call->engine, .request = call->request};
-        creation->sandbox = sandbox_create(call->engine->sandboxes, wanted, on_started, creation,
-                                           &status, message, sizeof message);
-        if (creation->sandbox) {
-            http_request_on_gone(call->request, on_client_gone, creation);
-            return;
-        }
-        free(creation);
-    } else if (wanted->lease_fd >= 0) {
-        close(wanted->lease_fd);
-    }
-    api_error(call->request, status, "%s", message);
-}
 
 /* "Stepbox-Lease: process" ties the sandbox to the client's process. Answers and returns false when
  * it cannot. */
@@ -90,10 +44,36 @@ static bool read_limits(const struct api_call *call, json_t *body, const char *a
     return false;
 }
 
+/* "Idempotency-Key": the same request may be sent again. Returns false when it was answered: the
+ * key is wrong, or known. */
+static bool read_key(const struct api_call *call, json_t *body, const char **key) {
+    *key = http_request_header(call->request, "Idempotency-Key");
+    if (!*key)
+        return true;
+    if (!idempotency_key_is_valid(*key)) {
+        api_error(call->request, 400,
+                  "the header Idempotency-Key must have 1 to %d characters of visible ASCII",
+                  IDEMPOTENCY_KEY_MAX);
+        return false;
+    }
+    struct keyed_create *known = idempotency_find(call->engine->idempotency, call->transport, *key);
+    if (known && idempotency_is_same(known, call->version, body))
+        creation_join(call, known);
+    else if (known)
+        api_error(call->request, 409,
+                  "the Idempotency-Key was sent before with another request to create a sandbox");
+    return !known;
+}
+
 void op_create(const struct api_call *call) {
     json_t *body = api_body(call, create_fields(call->version), false);
     if (!body)
         return;
+    const char *key;
+    if (!read_key(call, body, &key)) {
+        json_decref(body);
+        return;
+    }
     bool second = call->version == 2;
     const char *template_id = json_string_value(fields_get(body, "templateID"));
     sandbox_request wanted = {
@@ -115,6 +95,6 @@ void op_create(const struct api_call *call) {
                   template_id);
     else if (read_limits(call, body, wanted.alias, &wanted.limits) &&
              read_lease(call, &wanted.lease_fd))
-        create(call, &wanted);
+        creation_begin(call, &wanted, key, body);
     json_decref(body);
 }

@@ -72,7 +72,7 @@ static int client_is_local(lua_State *L) {
 }
 
 /* client:start_create({template, timeout, envs, metadata, setup, allow_internet, auto_pause,
- * auto_resume, request_timeout, events}) */
+ * auto_resume, idempotency_key, request_timeout, events}) */
 static int client_start_create(lua_State *L) {
     struct client_owner *client = client_check(L, 1);
     luaL_checktype(L, 2, LUA_TTABLE);
@@ -83,6 +83,7 @@ static int client_start_create(lua_State *L) {
     options.request_timeout = field_number(L, 2, "request_timeout", 0);
     options.allow_internet = field_boolean(L, 2, "allow_internet");
     options.events = field_boolean(L, 2, "events") == 1;
+    options.idempotency_key = field_string(L, 2, "idempotency_key");
     options.auto_pause = field_boolean(L, 2, "auto_pause") == 1;
     options.auto_resume = field_boolean(L, 2, "auto_resume") == 1;
     options.envs = field_pairs(L, 2, "envs", &options.env_count);
