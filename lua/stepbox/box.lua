@@ -126,12 +126,17 @@ end
 ---@field metadata table<string, string>
 ---@field envd_version? string
 ---@field domain? string
+---@field details? table what the local engine tells in addition: the `limits` in force and by what, ...
 
 --- What the engine knows of the sandbox.
 ---@return stepbox.Info|nil
 ---@return string? message
 ---@return string? code
-function Box:info() return call.finish(self:start_info()) end
+function Box:info()
+  local info, message, code = call.finish(self:start_info())
+  if info and info.details then info.details = json.decode(info.details) end
+  return info, message, code
+end
 
 --- Lets the sandbox live for that long from now, shorter or longer than it had.
 ---@param seconds number
@@ -225,6 +230,54 @@ function Box:logs(options)
   local entries = {}
   for i, raw in ipairs(json.decode(text).logs or {}) do entries[i] = log_entry(raw) end
   return entries
+end
+
+local METRICS_OPTIONS = {
+  start = check.seconds,
+  end_ = check.seconds,
+}
+
+--- What a sandbox had taken of its host at a moment.
+---@class stepbox.Metric
+---@field timestamp number Unix seconds
+---@field cpu_count number
+---@field cpu_percent number of all its processors, since the sample before: 0 to 100
+---@field memory_used number bytes, without the cache
+---@field memory_total number
+---@field memory_cache number bytes that give way when memory is needed
+---@field disk_used number bytes
+---@field disk_total number
+
+---@class stepbox.MetricsOptions
+---@field start? number Unix seconds; default: from the first sample
+---@field end_? number Unix seconds; default: up to now
+
+--- What the sandbox has taken of its host: a sample every few seconds, and one taken now, the oldest first.
+---@param options? stepbox.MetricsOptions
+---@return stepbox.Metric[]|nil
+---@return string? message
+---@return string? code
+function Box:metrics(options)
+  options = check.options("metrics", options, METRICS_OPTIONS)
+  local text, message, code = call.finish(self:start_metrics {
+    start = options.start and math.floor(options.start),
+    end_ = options.end_ and math.ceil(options.end_),
+  })
+  if not text then return nil, message, code end
+  local metrics = {}
+  for i, raw in ipairs(json.decode(text)) do
+    metrics[i] = {
+      timestamp = raw.timestampUnix,
+      cpu_count = raw.cpuCount,
+      cpu_percent = raw.cpuUsedPct,
+      memory_used = raw.memUsed,
+      memory_total = raw.memTotal,
+      memory_cache = raw.memCache,
+      disk_used = raw.diskUsed,
+      disk_total = raw.diskTotal,
+    }
+  end
+  return metrics
 end
 
 --- Interrupts the step that runs in a context, from another task or process; its state is kept, and the step

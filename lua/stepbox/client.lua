@@ -37,6 +37,11 @@ local CREATE_OPTIONS = {
   end,
   auto_resume = check.boolean,
   idempotency_key = check.text,
+  memory = check.bytes,
+  cpus = check.cpus,
+  disk = check.bytes,
+  processes = check.count,
+  open_files = check.count,
   request_timeout = check.seconds,
   on_stdout = check.callable,
   on_stderr = check.callable,
@@ -79,6 +84,11 @@ end
 ---@field on_timeout? "kill"|"pause" what happens when its life is over; default "kill"
 ---@field idempotency_key? string the same request under the same key makes no second sandbox
 ---@field auto_resume? boolean a paused sandbox goes on when something connects to one of its ports
+---@field memory? number bytes; files of the sandbox are in its memory. Limits are for the local engine
+---@field cpus? number 0.5 is half of one
+---@field disk? number bytes of files
+---@field processes? integer processes and threads of the sandbox's user
+---@field open_files? integer of each process
 ---@field on_stdout? fun(text: string, time: number) gets the setup's output as it comes
 ---@field on_stderr? fun(text: string, time: number)
 
@@ -102,6 +112,11 @@ function Client:create(options)
     auto_pause = options.on_timeout == "pause",
     auto_resume = options.auto_resume,
     idempotency_key = options.idempotency_key,
+    memory = options.memory,
+    cpus = options.cpus,
+    disk = options.disk,
+    processes = options.processes,
+    open_files = options.open_files,
     request_timeout = options.request_timeout,
     events = events,
   }

@@ -20,6 +20,7 @@ local engine = {}
 ---@field connections integer
 ---@field idle_timeout number seconds without sandbox and client after which it leaves; 0: never
 ---@field languages string[] those that it has runners for
+---@field host table what this host offers it: by what `limits` hold, the `caps` on sandboxes, ...
 
 ---@class stepbox.StopOptions: stepbox.ClientOptions
 ---@field force? boolean also when sandboxes run in it: they are killed
@@ -42,6 +43,7 @@ local function status_of(text, message, code)
     connections = raw.connections,
     idle_timeout = raw.idleTimeout,
     languages = languages,
+    host = raw.host or {},
   }
 end
 

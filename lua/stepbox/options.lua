@@ -35,6 +35,22 @@ function check.seconds(value)
   end
 end
 
+--- Bytes: a number above zero.
+function check.bytes(value)
+  if type(value) ~= "number" then return "number of bytes expected, got " .. type(value) end
+  if value ~= value or value <= 0 or value == math.huge then
+    return "a number of bytes above 0 expected, got " .. tostring(value)
+  end
+end
+
+--- Of processors, of which one can have a part.
+function check.cpus(value)
+  if type(value) ~= "number" then return "number expected, got " .. type(value) end
+  if value ~= value or value <= 0 or value == math.huge then
+    return "a number above 0 expected, got " .. tostring(value)
+  end
+end
+
 function check.count(value)
   if type(value) ~= "number" then return "number expected, got " .. type(value) end
   if value ~= value or value < 1 or value % 1 ~= 0 then

@@ -5,6 +5,7 @@
 #include "files_service.h"
 #include "filesystem_service.h"
 #include "init.h"
+#include "metrics.h"
 #include "privileges.h"
 #include "process_service.h"
 
@@ -32,6 +33,7 @@ static const struct route {
     {"HEAD", "/health", 0, reply_health},
     {"POST", "/init", SETS_UP, init_handle},
     {"GET", "/envs", NEEDS_TOKEN, reply_envs},
+    {"GET", "/metrics", NEEDS_TOKEN, metrics_handle},
     {"POST", "/process.Process/Start", NEEDS_TOKEN, process_service_start},
     {"POST", "/process.Process/Connect", NEEDS_TOKEN, process_service_connect},
     {"POST", "/process.Process/List", NEEDS_TOKEN, process_service_list},

@@ -200,6 +200,8 @@ static int start(struct program *program, const struct options *options) {
     agent->runners = options->runners;
     agent->home = options->home;
     agent->interrupt_grace = AGENT_INTERRUPT_GRACE;
+    agent->memory = options->memory;
+    agent->cpus = options->cpus;
     agent->standalone = options->control < 0;
     agent->envs = json_object();
     agent->processes = process_table_new(agent);

@@ -21,6 +21,8 @@ static const char usage[] =
     "                    second address ([ADDRESS]:PORT for IPv6)\n"
     "  --runners DIR     where the runners of the languages are (/opt/stepbox/runners)\n"
     "  --home DIR        where contexts and commands start (/home/user)\n"
+    "  --memory BYTES    what programs may use, for /metrics (the machine's)\n"
+    "  --cpus N          the same of processors\n"
     "  --log-level LEVEL error, warn (the default), info or debug\n";
 
 static int number(const char *text, long max) {
@@ -68,7 +70,14 @@ static int read_listen(const char *text, struct options *options) {
                : -1;
 }
 
+static int read_amount(const char *text, double most, double *amount) {
+    char *end;
+    *amount = strtod(text, &end);
+    return *text && !*end && *amount > 0 && *amount <= most ? 0 : -1;
+}
+
 static int take(int option, struct options *options) {
+    double amount;
     switch (option) {
     case 'c':
         return (options->control = number(optarg, INT_MAX)) < 0 ? -1 : 0;
@@ -82,6 +91,10 @@ static int take(int option, struct options *options) {
     case 'h':
         options->home = optarg;
         return 0;
+    case 'm':
+        return read_amount(optarg, 1e18, &amount) < 0 ? -1 : (options->memory = (int64_t)amount, 0);
+    case 'p':
+        return read_amount(optarg, 1e6, &options->cpus);
     case 'g':
         return log_level_parse(optarg, &options->log);
     default:
@@ -93,7 +106,8 @@ int options_read(int argc, char **argv, struct options *options) {
     static const struct option known[] = {
         {"control", required_argument, NULL, 'c'}, {"filter", required_argument, NULL, 'f'},
         {"listen", required_argument, NULL, 'l'},  {"runners", required_argument, NULL, 'r'},
-        {"home", required_argument, NULL, 'h'},    {"log-level", required_argument, NULL, 'g'},
+        {"home", required_argument, NULL, 'h'},    {"memory", required_argument, NULL, 'm'},
+        {"cpus", required_argument, NULL, 'p'},    {"log-level", required_argument, NULL, 'g'},
         {"help", no_argument, NULL, '?' + 256},    {0}};
     int option, index = 0;
     *options = (struct options){.control = -1,

@@ -7,6 +7,7 @@
 #include "log.h"
 
 #include <netinet/in.h>
+#include <stdint.h>
 #include <sys/socket.h>
 
 struct address {
@@ -19,6 +20,8 @@ struct options {
     int filter;  /* -1: none */
     struct address envd, code;
     const char *runners, *home;
+    int64_t memory; /* bytes; 0: not told */
+    double cpus;    /* the same */
     log_level log;
 };
 

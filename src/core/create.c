@@ -1,6 +1,7 @@
 #include "box.h"
 #include "client.h"
 #include "create_key.h"
+#include "create_limits.h"
 #include "op.h"
 #include "sandbox.h"
 #include "setup.h"
@@ -237,7 +238,7 @@ static int add_pairs(json_t *body, const char *key, const sb_pair *pairs, size_t
     return json_object_set_new(body, key, object) == 0 ? 0 : sbi_no_memory(err);
 }
 
-static json_t *body_of(const sb_create_options *options, sb_error *err) {
+static json_t *body_of(const sb_create_options *options, bool local, sb_error *err) {
     const char *template_id =
         options->template_id != NULL ? options->template_id : DEFAULT_TEMPLATE;
     json_int_t seconds;
@@ -254,6 +255,9 @@ static json_t *body_of(const sb_create_options *options, sb_error *err) {
     if (status == 0) {
         status = add_pairs(body, "metadata", options->metadata, options->metadata_count, "metadata",
                            err);
+    }
+    if (status == 0) {
+        status = sbi_create_limits(body, &options->limits, local, err);
     }
     if (status == 0 && options->allow_internet != 0) {
         json_object_set_new(body, "allow_internet_access",
@@ -303,7 +307,7 @@ static int keep(struct create *create, struct sbi_exchange *exchange,
     }
     create->request_timeout = exchange->timeout;
     create->disown = options->disown;
-    json_t *body = body_of(options, err);
+    json_t *body = body_of(options, exchange->config->local, err);
     if (body == NULL) {
         return -1;
     }

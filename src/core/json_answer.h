@@ -8,5 +8,7 @@
 
 /* Keeps the answer, an object, as the operation's value. 0, or -1 with what failed. */
 int sbi_keep_json_answer(sb_op *op, const struct sbi_exchange *exchange, sb_error *err);
+/* The same for a list. */
+int sbi_keep_json_list(sb_op *op, const struct sbi_exchange *exchange, sb_error *err);
 
 #endif

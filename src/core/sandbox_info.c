@@ -55,6 +55,10 @@ static int fill(sb_info *info, json_t *object, sb_error *err) {
     info->cpu_count = json_integer_value(json_object_get(object, "cpuCount"));
     info->memory_mb = json_integer_value(json_object_get(object, "memoryMB"));
     info->disk_mb = json_integer_value(json_object_get(object, "diskSizeMB"));
+    json_t *details = json_object_get(object, "local");
+    if (json_is_object(details) && (info->details = json_dumps(details, JSON_COMPACT)) == NULL) {
+        return sbi_no_memory(err);
+    }
     return fill_metadata(info, object, err);
 }
 
@@ -88,6 +92,7 @@ void sbi_infos_free(struct sbi_infos *infos) {
     }
     for (size_t i = 0; i < infos->count; i++) {
         free((void *)infos->infos[i].metadata);
+        free((void *)infos->infos[i].details);
     }
     free(infos->infos);
     json_decref(infos->root);

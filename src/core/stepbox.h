@@ -169,6 +169,16 @@ SB_API bool sb_client_is_local(const sb_client *client);
 /* --- sandboxes
  * --------------------------------------------------------------------------------------- */
 
+/* What a sandbox may take of its host; 0: what the server gives. The local engine alone takes them
+ * at create: elsewhere a template has its limits, and others end with SB_UNSUPPORTED. */
+typedef struct sb_limits {
+    double memory; /* bytes, rounded up to mebibytes; the sandbox's files are in its memory */
+    double cpus;   /* 0.5: half of one */
+    double disk;   /* bytes, rounded up to mebibytes */
+    uint32_t processes;
+    uint32_t open_files; /* of each process */
+} sb_limits;
+
 typedef struct sb_create_options {
     const char *template_id; /* default "code-interpreter-v1" */
     double timeout;          /* the sandbox's life, default 300 */
@@ -178,6 +188,7 @@ typedef struct sb_create_options {
     size_t metadata_count;
     const char *const *setup; /* shell commands, run in order in the foreground */
     size_t setup_count;
+    sb_limits limits;
     int allow_internet;          /* 0: the server's default, 1: yes, -1: no */
     bool auto_pause;             /* when its life is over it is paused instead of killed */
     const char *idempotency_key; /* the same request under the same key makes no second one; NULL:
@@ -224,6 +235,7 @@ typedef struct sb_info {
     int64_t cpu_count, memory_mb, disk_mb;
     const sb_pair *metadata;
     size_t metadata_count;
+    const char *details; /* what the local engine tells in addition, a JSON object; or NULL */
 } sb_info;
 
 SB_API sb_op *sb_list(sb_client *client, const sb_list_options *options, sb_error *err);

@@ -35,6 +35,14 @@ typedef struct sb_logs_options {
 /* What happened to a sandbox: {"logs": [{"timestamp", "message", "level", "fields"}]}. */
 SB_API sb_op *sb_box_logs(sb_box *box, const sb_logs_options *options, sb_error *err);
 
+typedef struct sb_metrics_options {
+    int64_t start, end; /* Unix seconds; 0: from the first, or up to the last sample */
+} sb_metrics_options;
+
+/* What a sandbox has taken of its host, the oldest sample first: [{"timestampUnix", "cpuCount",
+ * "cpuUsedPct", "memUsed", "memTotal", "memCache", "diskUsed", "diskTotal"}]. */
+SB_API sb_op *sb_box_metrics(sb_box *box, const sb_metrics_options *options, sb_error *err);
+
 #ifdef __cplusplus
 }
 #endif

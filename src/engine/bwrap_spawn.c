@@ -176,12 +176,15 @@ static void run_child(const struct ends *ends, const bwrap_spec *spec, const cha
     keep(ends->status[1]);
     keep(ends->control[1]);
     keep(spec->filter_fd);
-    char args_number[16], control_number[16], filter_number[16];
+    char args_number[16], control_number[16], filter_number[16], memory[32], cpus[32];
     snprintf(args_number, sizeof args_number, "%d", args_fd);
     snprintf(control_number, sizeof control_number, "%d", ends->control[1]);
     snprintf(filter_number, sizeof filter_number, "%d", spec->filter_fd);
+    snprintf(memory, sizeof memory, "%lld", (long long)spec->limits->memory);
+    snprintf(cpus, sizeof cpus, "%g", spec->limits->cpus);
     char *const argv[] = {"bwrap",     "--args",       args_number, "--",          PAYLOAD_AGENT,
-                          "--control", control_number, "--filter",  filter_number, NULL};
+                          "--control", control_number, "--filter",  filter_number, "--memory",
+                          memory,      "--cpus",       cpus,        NULL};
     char *const environment[] = {"PATH=/usr/bin:/bin", "LANG=C", NULL};
     execve(bwrap, argv, environment);
     fail_child(bwrap);

@@ -1,5 +1,6 @@
 #include "process.h"
 
+#include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>
@@ -13,6 +14,10 @@ int process_open(pid_t pid) {
 
 int process_kill(int pidfd) {
     return (int)syscall(SYS_pidfd_send_signal, pidfd, SIGKILL, NULL, 0);
+}
+
+bool process_is_there(int pidfd) {
+    return syscall(SYS_pidfd_send_signal, pidfd, 0, NULL, 0) == 0 || errno == EPERM;
 }
 
 pid_t process_parent(pid_t pid) {

@@ -5,6 +5,7 @@
 #ifndef STEPBOX_PROCESS_H
 #define STEPBOX_PROCESS_H
 
+#include <stdbool.h>
 #include <sys/types.h>
 
 /* A descriptor (CLOEXEC) that is readable when the process has ended; -1 with errno. */
@@ -15,5 +16,8 @@ int process_kill(int pidfd);
 
 /* The parent of a process, or -1 when there is no such process. */
 pid_t process_parent(pid_t pid);
+
+/* Whether a process, by its pidfd, has not been reaped. */
+bool process_is_there(int pidfd);
 
 #endif

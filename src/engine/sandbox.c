@@ -55,6 +55,7 @@ static void tell_ended(struct sandbox *sandbox, bool gone) {
 
 static void release(struct sandbox *sandbox) {
     sandbox_process_close(sandbox);
+    sandbox_metrics_close(sandbox);
     sandbox_cgroup_close(sandbox);
     ev_timer_stop(sandbox_loop(sandbox), &sandbox->end_deadline);
     sandboxes_unlink(sandbox->set, sandbox);
@@ -139,6 +140,7 @@ static void on_init_answer(int status, void *user) {
     if (status == 204) {
         ev_timer_stop(sandbox_loop(sandbox), &sandbox->start_deadline);
         sandbox_set_state(sandbox, SANDBOX_RUNNING, "its agent is ready");
+        sandbox_metrics_open(sandbox);
         tell_started(sandbox, sandbox, 201, NULL);
     } else if (status < 0) {
         /* bwrap or the agent has ended, or is about to. */

@@ -92,6 +92,10 @@ typedef void sandbox_ended(bool gone, void *user);
 int sandbox_end(struct sandbox *sandbox, const char *cause, sandbox_ended *ended, void *user);
 
 const struct sandbox_record *sandbox_record_of(const struct sandbox *sandbox);
+/* sandbox_metrics.c: what it takes of its host: now, and at the samples of a period (Unix seconds).
+ * New references. */
+json_t *sandbox_metrics_now(const struct sandbox *sandbox);
+json_t *sandbox_metrics_list(const struct sandbox *sandbox, int64_t start, int64_t end);
 /* sandbox_cgroup.c: its limits, and by what they hold. A new reference. */
 json_t *sandbox_limits_describe(const struct sandbox *sandbox);
 const struct sandbox_log *sandbox_log_of(const struct sandbox *sandbox);

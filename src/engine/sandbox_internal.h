@@ -17,6 +17,7 @@
 #include "init_exchange.h"
 #include "refused_calls.h"
 #include "runner_jobs.h"
+#include "metric_history.h"
 #include "sandbox_log.h"
 #include "zygote.h"
 
@@ -44,7 +45,8 @@ struct sandboxes {
 struct sandbox_process {
     pid_t bwrap_pid;
     bool bwrap_ended;
-    int init_fd; /* pidfd of PID 1; -1 as long as bwrap has not told, and when it has ended */
+    int init_fd;    /* pidfd of PID 1; -1 as long as bwrap has not told, and when it has ended */
+    pid_t init_pid; /* its number, as long as init_fd is open */
     int status_fd, stderr_fd;
     char status[1024]; /* what came on status_fd and is not a whole line yet */
     size_t status_used;
@@ -100,6 +102,8 @@ struct sandbox {
     struct runner_jobs *runners;
     uint64_t zygote; /* its number; 0: none yet */
     struct sandbox_log log;
+    struct metric_history metrics;
+    ev_timer sample;
     struct cgroup *cgroup; /* NULL where there are none */
     ev_tstamp oom_at;      /* when the kernel last ended a process for want of memory; 0: never */
     struct sandbox_pause pause;
@@ -146,6 +150,9 @@ void sandbox_process_close(struct sandbox *sandbox);
  * join[], for cgroup_join(); or -1 with errno. */
 int sandbox_cgroup_open(struct sandbox *sandbox, int join[CGROUP_JOIN_MAX]);
 void sandbox_cgroup_close(struct sandbox *sandbox);
+/* sandbox_metrics.c: from when it runs until its end. */
+void sandbox_metrics_open(struct sandbox *sandbox);
+void sandbox_metrics_close(struct sandbox *sandbox);
 /* Why all of its processes ended, as far as that can be told. */
 const char *sandbox_end_cause(struct sandbox *sandbox);
 

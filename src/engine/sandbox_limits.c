@@ -120,6 +120,11 @@ bool limits_fit(const struct limits *limits, const struct host_facts *host, char
     return false;
 }
 
+int limits_cpu_count(const struct limits *limits) {
+    int whole = (int)limits->cpus;
+    return whole < limits->cpus ? whole + 1 : whole;
+}
+
 json_t *limits_describe(const struct limits *limits) {
     return json_pack("{s:I, s:f, s:I, s:i, s:i}", "memoryMB",
                      (json_int_t)(limits->memory / LIMITS_MIB), "cpuCount", limits->cpus, "diskMB",

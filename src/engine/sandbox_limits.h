@@ -49,6 +49,9 @@ void limits_override(struct limits *limits, json_t *object);
 bool limits_fit(const struct limits *limits, const struct host_facts *host, char *message,
                 size_t room);
 
+/* Processors as E2B's API has them: whole, and at least one. */
+int limits_cpu_count(const struct limits *limits);
+
 /* In the API's names and units. A new reference, or NULL when out of memory. */
 json_t *limits_describe(const struct limits *limits);
 

@@ -40,6 +40,7 @@ static void adopt_init(struct sandbox *sandbox, pid_t pid) {
         return;
     }
     process->init_fd = fd;
+    process->init_pid = pid;
     ev_io_set(&process->init_exit, fd, EV_READ);
     ev_io_start(sandbox_loop(sandbox), &process->init_exit);
     if (sandbox->state == SANDBOX_ENDING)

@@ -29,23 +29,17 @@ json_t *sandbox_record_created(const struct sandbox_record *record,
     return object;
 }
 
-/* The API's is whole, and at least one. */
-static int cpu_count(const struct limits *limits) {
-    int whole = (int)limits->cpus;
-    return whole < limits->cpus ? whole + 1 : whole;
-}
-
 json_t *sandbox_record_listed(const struct sandbox_record *record) {
     char started[RFC3339_SIZE], end[RFC3339_SIZE];
     rfc3339_format(record->started_at, started);
     rfc3339_format(record->end_at, end);
-    json_t *object =
-        json_pack("{s:s, s:s, s:s, s:s, s:s, s:s, s:i, s:i, s:i, s:s, s:s}", "templateID",
-                  record->template_id, "sandboxID", record->id, "alias", record->alias, "clientID",
-                  CLIENT_ID, "startedAt", started, "endAt", end, "cpuCount",
-                  cpu_count(&record->limits), "memoryMB", (int)(record->limits.memory / LIMITS_MIB),
-                  "diskSizeMB", (int)(record->limits.disk / LIMITS_MIB), "state",
-                  record->paused ? "paused" : "running", "envdVersion", ENVD_VERSION);
+    json_t *object = json_pack("{s:s, s:s, s:s, s:s, s:s, s:s, s:i, s:i, s:i, s:s, s:s}",
+                               "templateID", record->template_id, "sandboxID", record->id, "alias",
+                               record->alias, "clientID", CLIENT_ID, "startedAt", started, "endAt",
+                               end, "cpuCount", limits_cpu_count(&record->limits), "memoryMB",
+                               (int)(record->limits.memory / LIMITS_MIB), "diskSizeMB",
+                               (int)(record->limits.disk / LIMITS_MIB), "state",
+                               record->paused ? "paused" : "running", "envdVersion", ENVD_VERSION);
     if (object && record->metadata)
         json_object_set(object, "metadata", record->metadata);
     return object;

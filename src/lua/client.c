@@ -71,8 +71,21 @@ static int client_is_local(lua_State *L) {
     return 1;
 }
 
+static uint32_t count_of(lua_State *L, int table, const char *name) {
+    return (uint32_t)fmax(0, fmin(field_number(L, table, name, 0), UINT32_MAX));
+}
+
+static sb_limits limits_of(lua_State *L, int table) {
+    return (sb_limits){.memory = field_number(L, table, "memory", 0),
+                       .cpus = field_number(L, table, "cpus", 0),
+                       .disk = field_number(L, table, "disk", 0),
+                       .processes = count_of(L, table, "processes"),
+                       .open_files = count_of(L, table, "open_files")};
+}
+
 /* client:start_create({template, timeout, envs, metadata, setup, allow_internet, auto_pause,
- * auto_resume, idempotency_key, request_timeout, events}) */
+ * auto_resume, idempotency_key, request_timeout, events, memory, cpus, disk, processes,
+ * open_files}) */
 static int client_start_create(lua_State *L) {
     struct client_owner *client = client_check(L, 1);
     luaL_checktype(L, 2, LUA_TTABLE);
@@ -86,6 +99,7 @@ static int client_start_create(lua_State *L) {
     options.idempotency_key = field_string(L, 2, "idempotency_key");
     options.auto_pause = field_boolean(L, 2, "auto_pause") == 1;
     options.auto_resume = field_boolean(L, 2, "auto_resume") == 1;
+    options.limits = limits_of(L, 2);
     options.envs = field_pairs(L, 2, "envs", &options.env_count);
     options.metadata = field_pairs(L, 2, "metadata", &options.metadata_count);
     options.setup = field_strings(L, 2, "setup", &options.setup_count);

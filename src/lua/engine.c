@@ -40,11 +40,26 @@ static int box_logs(lua_State *L) {
     return op_started(L, op, sb_box_logs(self->box, &options, &err), &err);
 }
 
+/* box:start_metrics({start, end_}) -> JSON text */
+static int box_metrics(lua_State *L) {
+    struct lua_box *self = box_check(L);
+    luaL_checktype(L, 2, LUA_TTABLE);
+    sb_metrics_options options = {0};
+    options.start = (int64_t)fmin(field_number(L, 2, "start", 0), 9e15);
+    options.end = (int64_t)fmin(field_number(L, 2, "end_", 0), 9e15);
+    if (!self->box)
+        return box_closed(L);
+    struct lua_op *op = op_new(L, self->client, OP_VALUE_JSON);
+    sb_error err;
+    return op_started(L, op, sb_box_metrics(self->box, &options, &err), &err);
+}
+
 /* Adds to the table of methods of a type. */
 void engine_register(lua_State *L) {
     static const luaL_Reg of_client[] = {
         {"start_engine_status", engine_status}, {"start_engine_stop", engine_stop}, {NULL, NULL}};
-    static const luaL_Reg of_box[] = {{"start_logs", box_logs}, {NULL, NULL}};
+    static const luaL_Reg of_box[] = {
+        {"start_logs", box_logs}, {"start_metrics", box_metrics}, {NULL, NULL}};
     add_methods(L, CLIENT_TYPE, of_client);
     add_methods(L, BOX_TYPE, of_box);
 }

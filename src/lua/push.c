@@ -141,13 +141,14 @@ void push_event(lua_State *L, const sb_event *event) {
 
 void push_info(lua_State *L, const sb_info *info) {
     luaL_checkstack(L, 8, NULL);
-    lua_createtable(L, 0, 12);
+    lua_createtable(L, 0, 13);
     set_string(L, "id", info->id);
     set_string(L, "template", info->template_id);
     set_string(L, "alias", info->alias);
     set_string(L, "state", info->state);
     set_string(L, "envd_version", info->envd_version);
     set_string(L, "domain", info->domain);
+    set_string(L, "details", info->details);
     set_number(L, "started_at", info->started_at);
     set_number(L, "end_at", info->end_at);
     set_integer(L, "cpu_count", info->cpu_count);

@@ -25,6 +25,7 @@ local function check_engine(report)
   if not found then return report("engine", "missing", message, "See what the message says.") end
   report("engine", "ok", ("stepboxd %s, pid %d, at %s"):format(found.version, found.pid, found.socket or "?"))
   report("languages", host.check_languages(found.languages))
+  report("limits", host.check_limits(found.host))
   return true
 end
 

@@ -90,12 +90,6 @@ checks["network helper"] = function()
   return "note", (found or "none") .. "; sandboxes of this version have no network, with and without one"
 end
 
-function checks.limits()
-  local controllers = read_line "/sys/fs/cgroup/cgroup.controllers"
-  return "note", (controllers and "cgroup v2 (" .. controllers .. ")" or "no cgroup v2")
-    .. "; this version limits neither memory nor CPU nor processes of a sandbox"
-end
-
 function checks.images()
   return "note", find "img2sixel" and "kitty, iTerm2 and sixel"
     or "kitty and iTerm2; for sixel install the package libsixel-bin"
@@ -122,9 +116,23 @@ local function check_languages(languages)
   return "note", detail .. "; " .. table.concat(missing, ", "), "Install those that you want to run."
 end
 
+local BY = { cgroup2 = "control groups (version 2)", cgroup1 = "control groups (version 1)" }
+
+--- By what the engine holds the limits of sandboxes, as it tells itself.
+local function check_limits(told)
+  local limits, caps = told.limits or {}, told.caps or {}
+  local most = ("; at most %d sandboxes"):format(caps.maxSandboxes or 0)
+  local open = table.concat(limits.notEnforced or {}, ", ")
+  if BY[limits.by] and open == "" then return "ok", BY[limits.by] .. most end
+  local detail = (BY[limits.by] or "rlimits alone") .. most
+  if open ~= "" then detail = detail .. "; not held for a sandbox as a whole: " .. open end
+  return "note", detail, limits.reason
+end
+
 return {
   run = checks,
+  check_limits = check_limits,
   check_languages = check_languages,
   before = { "kernel", "user namespaces", "bubblewrap", "python", "ipython" },
-  after = { "git", "network helper", "limits", "images" },
+  after = { "git", "network helper", "images" },
 }

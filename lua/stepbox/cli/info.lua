@@ -21,10 +21,19 @@ local function for_pipes(_, value)
   return type(value) == "number" and ("%d"):format(math.floor(value)) or output.plain(value)
 end
 
+--- Numbers of JSON may have become floats.
+local function whole(value)
+  return type(value) == "number" and value % 1 == 0 and ("%d"):format(value) or output.plain(value)
+end
+
 local function rows_of(info, form)
   local rows = {}
   for _, name in ipairs(FIELDS) do
     if info[name] ~= nil and info[name] ~= "" then rows[#rows + 1] = { name, form(name, info[name]) } end
+  end
+  local limits = info.details and info.details.limits or {}
+  for _, name in ipairs { "by", "memoryMB", "cpuCount", "diskMB", "processes", "openFiles" } do
+    if limits[name] ~= nil then rows[#rows + 1] = { "limits." .. name, whole(limits[name]) } end
   end
   local names = {}
   for name in pairs(info.metadata) do names[#names + 1] = name end
