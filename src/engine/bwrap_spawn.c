@@ -3,12 +3,14 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <linux/keyctl.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include "bwrap_args.h"
@@ -155,6 +157,9 @@ static void run_child(const struct ends *ends, const bwrap_spec *spec, const cha
     if (getppid() != engine)
         _exit(127);
     wait_for_go(ends);
+    /* A new session keyring, empty: that of whoever started the engine would be inherited. It is no
+     * matter where the kernel has none. */
+    syscall(SYS_keyctl, KEYCTL_JOIN_SESSION_KEYRING, NULL);
     if (chdir("/") < 0)
         fail_child("cannot enter /");
     sandbox_root_choose_stage(&root);

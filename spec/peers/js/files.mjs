@@ -170,9 +170,10 @@ await inSandbox('files', async (box) => {
   await failure(files.read('text', { user: 'nobody-like-this' }), AuthenticationError)
   await failure(files.getInfo('text', { user: 'nobody-like-this' }), AuthenticationError)
   assert.equal(await files.read('text', { user: 'user' }), 'x')
-  await commands.run('fallocate -l 63M /run/filler')
-  await failure(files.write('/run/more', new Blob([big])), NotEnoughSpaceError)
-  await failure(files.write('/run/more', new Blob([big]).stream()), NotEnoughSpaceError)
+  await commands.run('fallocate -l $(( $(df --output=avail -B1 /tmp | tail -1) - 1000000 )) /tmp/filler')
+  await failure(files.write('/tmp/more', new Blob([big])), NotEnoughSpaceError)
+  await failure(files.write('/tmp/more', new Blob([big]).stream()), NotEnoughSpaceError)
+  await commands.run('rm /tmp/filler')
 
   // Signed addresses, for those who have neither key nor token. The one that the SDK makes names the engine alone,
   // since E2B_SANDBOX_URL does; so the requests say which sandbox they mean, as the SDK's own do.

@@ -146,11 +146,12 @@ with in_sandbox("files") as box:
     with fails(AuthenticationException):
         files.read("text", user="nobody-like-this")
     assert files.read("text", user="user") == "short"
-    commands.run("fallocate -l 63M /run/filler")
+    commands.run("fallocate -l $(( $(df --output=avail -B1 /tmp | tail -1) - 1000000 )) /tmp/filler")
     with fails(NotEnoughSpaceException):
-        files.write("/run/more", big)
+        files.write("/tmp/more", big)
     with fails(NotEnoughSpaceException):
-        files.write("/run/more", iter([big]))
+        files.write("/tmp/more", iter([big]))
+    commands.run("rm /tmp/filler")
 
     # Signed addresses, for those who have neither key nor token. The one that the SDK makes names the engine alone,
     # since E2B_SANDBOX_URL does; so the requests say which sandbox they mean, as the SDK's own do.
