@@ -206,7 +206,7 @@ static int start(struct program *program, const struct options *options) {
     agent->envs = json_object();
     agent->processes = process_table_new(agent);
     if (!agent->standalone)
-        agent->runner_source = runner_source_new(options->control);
+        agent->runner_source = runner_source_new(agent->loop, options->control);
     program->interpreter = agent->loop ? code_interpreter_new(agent) : NULL;
     if (!agent->envs || !agent->processes || !program->interpreter)
         return -1;
@@ -258,6 +258,8 @@ int main(int argc, char **argv) {
         log_error("cannot start");
         return 1;
     }
+    if (program.agent.runner_source)
+        runner_source_begin(program.agent.runner_source);
     ev_run(program.agent.loop, 0);
     if (getpid() == 1)
         return 0; /* the kernel ends all the others */

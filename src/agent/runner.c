@@ -343,12 +343,14 @@ struct runner *runner_start(struct ev_loop *loop, const runner_options *options,
     ev_set_priority(&runner->pipes[OUTPUT_STDOUT], 1);
     runner->child.data = runner->channel.data = runner->writer.data = runner;
     runner->pipes[OUTPUT_STDOUT].data = runner->pipes[OUTPUT_STDERR].data = runner;
-    runner->request = runner_request_new(options, on_told, runner);
-    if (runner->request)
-        return runner;
-    if (runner_process_start(options, &ends)) {
-        free(runner);
-        return NULL;
+    if (!runner_process_take_spare(options, &ends)) {
+        runner->request = runner_request_new(options, on_told, runner);
+        if (runner->request)
+            return runner;
+        if (runner_process_start(options, &ends)) {
+            free(runner);
+            return NULL;
+        }
     }
     adopt(runner, &ends);
     return runner;

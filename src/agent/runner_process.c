@@ -108,15 +108,19 @@ static void request_free(struct runner_request *request) {
     free(request);
 }
 
+static runner_ends ends_of(const int fds[RUNNER_FDS], json_t *begin) {
+    return (runner_ends){.channel = fds[RUNNER_FD_CHANNEL],
+                         .out = fds[RUNNER_FD_OUT],
+                         .err = fds[RUNNER_FD_ERR],
+                         .begin = begin};
+}
+
 static void on_answer(const int fds[RUNNER_FDS], void *user) {
     struct runner_request *request = user;
     runner_ends ends;
     int result = 0, error = 0;
     if (fds) {
-        ends = (runner_ends){.channel = fds[RUNNER_FD_CHANNEL],
-                             .out = fds[RUNNER_FD_OUT],
-                             .err = fds[RUNNER_FD_ERR],
-                             .begin = json_incref(request->begin)};
+        ends = ends_of(fds, json_incref(request->begin));
     } else {
         result = runner_process_start(&request->options, &ends);
         error = errno;
@@ -128,9 +132,22 @@ static void on_answer(const int fds[RUNNER_FDS], void *user) {
     told(result == 0 ? &ends : NULL, told_user);
 }
 
+bool runner_process_take_spare(const runner_options *options, runner_ends *ends) {
+    int fds[RUNNER_FDS];
+    json_t *begin =
+        runner_source_has(language_name(options->language)) ? make_begin(options) : NULL;
+    if (begin && runner_source_take_spare(options->source, fds)) {
+        *ends = ends_of(fds, begin);
+        return true;
+    }
+    json_decref(begin);
+    return false;
+}
+
 struct runner_request *runner_request_new(const runner_options *options, runner_told *told,
                                           void *user) {
-    struct runner_request *request = options->source ? calloc(1, sizeof *request) : NULL;
+    bool possible = options->source && runner_source_has(language_name(options->language));
+    struct runner_request *request = possible ? calloc(1, sizeof *request) : NULL;
     if (!request)
         return NULL;
     request->options = *options;
@@ -139,10 +156,7 @@ struct runner_request *runner_request_new(const runner_options *options, runner_
     request->told = told;
     request->user = user;
     request->begin = request->cwd && request->envs ? make_begin(options) : NULL;
-    request->number = request->begin
-                          ? runner_source_ask(options->source, language_name(options->language),
-                                              on_answer, request)
-                          : -1;
+    request->number = request->begin ? runner_source_ask(options->source, on_answer, request) : -1;
     if (request->number >= 0)
         return request;
     request_free(request);

@@ -16,6 +16,9 @@ typedef struct runner_ends {
 /* Starts the program. 0 and the ends, which are the caller's; -1 with errno. */
 int runner_process_start(const runner_options *options, runner_ends *ends);
 
+/* Takes the forked one that is there in advance, if there is. */
+bool runner_process_take_spare(const runner_options *options, runner_ends *ends);
+
 /* Asks for a forked one; `told` is called once, later: with the ends, which are the callee's, or
  * with NULL and errno when no process could be started in either way. NULL when there is nobody to
  * ask: runner_process_start() remains. */

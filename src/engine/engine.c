@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "control_plane.h"
+#include "fields.h"
 #include "listener.h"
 #include "log.h"
 #include "report.h"
@@ -180,13 +181,17 @@ static int set_up(struct running *running, const struct options *options, char *
         engine->loop, (int64_t)(engine->host.memory_mb * MEMORY_OF_ALL_SANDBOXES) * LIMITS_MIB);
     if (!engine->cgroups)
         return -1;
-    engine->sandboxes = sandboxes_new(&(sandboxes_config){.loop = engine->loop,
-                                                          .payload = &running->payload,
-                                                          .filter = engine->filter,
-                                                          .cgroups = engine->cgroups,
-                                                          .bwrap = options->bwrap,
-                                                          .on_change = on_change,
-                                                          .user = running});
+    json_t *config = engine->config.file;
+    engine->sandboxes = sandboxes_new(
+        &(sandboxes_config){.loop = engine->loop,
+                            .payload = &running->payload,
+                            .filter = engine->filter,
+                            .cgroups = engine->cgroups,
+                            .bwrap = options->bwrap,
+                            .fork_runners = fields_boolean(config, "forkRunners", true),
+                            .share_zygotes = fields_boolean(config, "shareZygotes", true),
+                            .on_change = on_change,
+                            .user = running});
     engine->idempotency = engine->sandboxes ? idempotency_new(engine->sandboxes) : NULL;
     if (!engine->idempotency)
         return -1;

@@ -73,6 +73,8 @@ static const struct field_rule rules[] = {
     {.name = "maxMemoryMB", .check = field_integer, .least = 64, .most = 1024 * 1024 * 1024},
     FIELD("templates", templates_field),
     FIELD("network", object_field),
+    FIELD("forkRunners", field_boolean),
+    FIELD("shareZygotes", field_boolean),
     FIELD(NULL, NULL),
 };
 

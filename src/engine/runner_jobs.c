@@ -19,6 +19,9 @@
 #define PER_SECOND 64.0
 /* Seconds from the job to the runner. */
 #define DEADLINE 10.0
+/* Seconds that a request waits for a zygote that is about to be ready, and between two looks. */
+#define WAIT 1.5
+#define LOOK 0.005
 /* As the agent's own pipes are; see spawn.h there. */
 #define PIPE_SIZE (256 * 1024)
 
@@ -37,14 +40,22 @@ struct runner_jobs {
     runner_jobs_config config;
     struct job *first;
     size_t count;
+    uint16_t waiting[RUNNER_REQUESTS_MAX]; /* numbers of requests, the first came first */
+    size_t waiting_count;
+    ev_tstamp waiting_since; /* the first of them */
+    ev_timer look;
     double tokens;
     ev_tstamp filled_at;
 };
+
+static void on_look(struct ev_loop *loop, ev_timer *timer, int events);
 
 struct runner_jobs *runner_jobs_new(const runner_jobs_config *config) {
     struct runner_jobs *jobs = calloc(1, sizeof *jobs);
     if (jobs) {
         jobs->config = *config;
+        ev_timer_init(&jobs->look, on_look, LOOK, LOOK);
+        jobs->look.data = jobs;
         jobs->tokens = BURST;
         jobs->filled_at = ev_now(config->loop);
     }
@@ -75,6 +86,7 @@ static void finish(struct job *job) {
 void runner_jobs_free(struct runner_jobs *jobs) {
     if (!jobs)
         return;
+    ev_timer_stop(jobs->config.loop, &jobs->look);
     while (jobs->first)
         finish(jobs->first);
     free(jobs);
@@ -255,13 +267,40 @@ static bool take_token(struct runner_jobs *jobs) {
 }
 
 static bool is_taken(const struct runner_jobs *jobs, uint16_t number) {
+    for (size_t i = 0; i < jobs->waiting_count; i++)
+        if (jobs->waiting[i] == number)
+            return true;
     for (const struct job *job = jobs->first; job; job = job->next)
         if (job->number == number)
             return true;
     return false;
 }
 
+static void on_look(struct ev_loop *loop, ev_timer *timer, int events) {
+    (void)events;
+    struct runner_jobs *jobs = timer->data;
+    const runner_jobs_config *config = &jobs->config;
+    struct zygote *zygote = zygotes_take(config->zygotes, config->zygote_number);
+    if (!zygote && zygotes_are_coming(config->zygotes) && ev_now(loop) - jobs->waiting_since < WAIT)
+        return;
+    ev_timer_stop(loop, timer);
+    size_t count = jobs->waiting_count;
+    jobs->waiting_count = 0;
+    for (size_t i = 0; i < count; i++)
+        if (!zygote || !start(jobs, jobs->waiting[i], zygote))
+            refuse(jobs, jobs->waiting[i]);
+}
+
+static void let_wait(struct runner_jobs *jobs, uint16_t number) {
+    if (jobs->waiting_count == 0) {
+        jobs->waiting_since = ev_now(jobs->config.loop);
+        ev_timer_start(jobs->config.loop, &jobs->look);
+    }
+    jobs->waiting[jobs->waiting_count++] = number;
+}
+
 bool runner_jobs_take(struct runner_jobs *jobs, control_message *message) {
+    const runner_jobs_config *config = &jobs->config;
     if (message->kind != RUNNER_REQUEST)
         return false;
     uint16_t number = message->number;
@@ -269,10 +308,14 @@ bool runner_jobs_take(struct runner_jobs *jobs, control_message *message) {
     control_message_close(message);
     if (!well_formed || is_taken(jobs, number))
         return true; /* no agent of ours sends that, and nobody waits for an answer */
-    struct zygote *zygote = NULL;
-    if (message->flags == RUNNER_PYTHON && take_token(jobs) && jobs->count < RUNNER_REQUESTS_MAX)
-        zygote = zygotes_take(jobs->config.zygotes, jobs->config.zygote_number);
-    if (!zygote || !start(jobs, number, zygote))
+    bool allowed = message->flags == RUNNER_PYTHON && take_token(jobs) &&
+                   jobs->count + jobs->waiting_count < RUNNER_REQUESTS_MAX;
+    struct zygote *zygote = allowed && jobs->waiting_count == 0
+                                ? zygotes_take(config->zygotes, config->zygote_number)
+                                : NULL;
+    if (allowed && !zygote && zygotes_are_coming(config->zygotes))
+        let_wait(jobs, number);
+    else if (!zygote || !start(jobs, number, zygote))
         refuse(jobs, number);
     return true;
 }

@@ -30,8 +30,9 @@ typedef struct sandboxes_config {
     const struct payload *payload;
     struct syscall_filter *filter;
     struct cgroups *cgroups;
-    const char *bwrap;             /* absolute, or "" */
-    void (*on_change)(void *user); /* a sandbox came or went */
+    const char *bwrap;                /* absolute, or "" */
+    bool fork_runners, share_zygotes; /* see zygote.h */
+    void (*on_change)(void *user);    /* a sandbox came or went */
     void *user;
 } sandboxes_config;
 

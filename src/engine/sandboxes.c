@@ -22,11 +22,13 @@ struct sandboxes *sandboxes_new(const sandboxes_config *config) {
     host_isolation_find(&set->isolation);
     /* Who may enter the sandboxes: their keeper, and that is us unless we are root. */
     bool other = set->isolation.ids.kind == IDS_ROOT_RANGE;
-    set->zygotes = zygotes_new(&(zygotes_config){.loop = config->loop,
-                                                 .payload = config->payload,
-                                                 .uid = other ? set->isolation.ids.keeper_uid : 0,
-                                                 .gid = other ? set->isolation.ids.keeper_gid : 0,
-                                                 .off = set->isolation.impossible});
+    set->zygotes =
+        zygotes_new(&(zygotes_config){.loop = config->loop,
+                                      .payload = config->payload,
+                                      .uid = other ? set->isolation.ids.keeper_uid : 0,
+                                      .gid = other ? set->isolation.ids.keeper_gid : 0,
+                                      .off = set->isolation.impossible || !config->fork_runners,
+                                      .never_share = !config->share_zygotes});
     if (!set->zygotes) {
         host_isolation_free(&set->isolation);
         refused_set_free(set->refused);

@@ -16,7 +16,10 @@
 /* At most, and how many of them no sandbox has had. One takes some 25 MB and 0.3 s to start. */
 #define ZYGOTES_MAX 6
 #define FRESH_WANTED 2
-/* Seconds between two starts: sandboxes that come in a rush need the processor themselves. */
+/* Sandboxes that may have the same one, where that is allowed at all. */
+#define SHARED_BY_MAX 16
+/* Seconds between two starts, the first ones excepted: sandboxes that come in a rush need the
+ * processor themselves. */
 #define START_INTERVAL 1.0
 /* The same after one that failed; one that failed this often is not tried any more. */
 #define RETRY_INTERVAL 10.0
@@ -159,6 +162,7 @@ static size_t count(const struct zygotes *set, bool fresh) {
 
 static void start_one(struct zygotes *set) {
     struct zygote *zygote = calloc(1, sizeof *zygote);
+    set->last_number++;
     if (!zygote ||
         zygote_start(&zygote->process, &set->files, set->config.uid, set->config.gid) < 0) {
         log_warn("a zygote cannot be started: %s", strerror(errno));
@@ -167,7 +171,7 @@ static void start_one(struct zygotes *set) {
     }
     struct ev_loop *loop = set->config.loop;
     zygote->set = set;
-    zygote->number = ++set->last_number;
+    zygote->number = set->last_number;
     zygote->next = set->first;
     set->first = zygote;
     ev_child_init(&zygote->exit, on_exit_of, zygote->process.pid, 0);
@@ -182,12 +186,16 @@ static void start_one(struct zygotes *set) {
     ev_timer_start(loop, &zygote->deadline);
 }
 
-/* One at a time, with pauses. */
+/* One after the other, with pauses. */
 static void start_next(struct zygotes *set) {
     if (set->why[0] || !set->expected || ev_is_active(&set->pause) ||
         count(set, false) >= ZYGOTES_MAX || count(set, true) >= FRESH_WANTED)
         return;
     start_one(set);
+    if (set->last_number < FRESH_WANTED) {
+        start_next(set);
+        return;
+    }
     ev_timer_set(&set->pause, START_INTERVAL, 0.0);
     ev_timer_start(set->config.loop, &set->pause);
 }
@@ -261,32 +269,48 @@ static struct zygote *find(struct zygotes *set, uint64_t number) {
     return zygote;
 }
 
+/* Whether another sandbox may have it. */
+static bool is_free(const struct zygote *zygote) {
+    return zygote->ready && zygote->had < (zygote->set->config.never_share ? 1 : SHARED_BY_MAX);
+}
+
 /* Whether the first is the better one for another sandbox. */
 static bool is_better(const struct zygote *zygote, const struct zygote *than) {
     return !than || zygote->had < than->had ||
            (zygote->had == than->had && zygote->number < than->number);
 }
 
+static struct zygote *choose(struct zygotes *set) {
+    struct zygote *best = NULL;
+    for (struct zygote *zygote = set->first; zygote; zygote = zygote->next)
+        if (is_free(zygote) && is_better(zygote, best))
+            best = zygote;
+    return best;
+}
+
 struct zygote *zygotes_take(struct zygotes *set, uint64_t *number) {
-    struct zygote *best = *number ? find(set, *number) : NULL;
-    if (!best || !best->ready) {
-        best = NULL;
-        for (struct zygote *zygote = set->first; zygote; zygote = zygote->next)
-            if (zygote->ready && (zygote->had == 0 || !set->config.never_share) &&
-                is_better(zygote, best))
-                best = zygote;
-        if (best) {
+    struct zygote *zygote = *number ? find(set, *number) : NULL;
+    if (!zygote || !zygote->ready) {
+        zygote = choose(set);
+        if (zygote) {
             zygotes_leave(set, *number);
-            best->sandboxes++;
-            best->had++;
+            zygote->sandboxes++;
+            zygote->had++;
         }
     }
-    if (best) {
-        *number = best->number;
-        best->last_use = ev_now(set->config.loop);
+    if (zygote) {
+        *number = zygote->number;
+        zygote->last_use = ev_now(set->config.loop);
     }
     start_next(set);
-    return best;
+    return zygote;
+}
+
+bool zygotes_are_coming(const struct zygotes *set) {
+    for (const struct zygote *zygote = set->first; zygote; zygote = zygote->next)
+        if (!zygote->ready && !zygote->ending)
+            return true;
+    return false;
 }
 
 void zygotes_leave(struct zygotes *set, uint64_t number) {

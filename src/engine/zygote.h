@@ -3,8 +3,8 @@
  *
  * Runners of one zygote have the seed of their hashes and the layout of their memory in common, so
  * each sandbox gets a zygote that no other had before, as long as there is a fresh one; a next one
- * is made ready meanwhile. Where sandboxes come faster than zygotes, they share, unless that is
- * forbidden: then their runners are started as programs, as they are where there is no zygote.
+ * is made ready meanwhile. Where sandboxes come faster than zygotes, a few share one, unless that
+ * is forbidden: then their runners are started as programs, as they are where there is no zygote.
  */
 #ifndef STEPBOX_ZYGOTE_H
 #define STEPBOX_ZYGOTE_H
@@ -41,6 +41,8 @@ void zygotes_expect(struct zygotes *set);
 /* The zygote of a sandbox. *number is 0 at first, and belongs to the sandbox. NULL when there is
  * none for it now. */
 struct zygote *zygotes_take(struct zygotes *set, uint64_t *number);
+/* Whether it is worth waiting: one is about to be ready. */
+bool zygotes_are_coming(const struct zygotes *set);
 /* The sandbox has ended. */
 void zygotes_leave(struct zygotes *set, uint64_t number);
 

@@ -150,14 +150,18 @@ class Channel:
         poll.register(self._socket, select.POLLIN)
         return bool(poll.poll(0))
 
-    def receive(self):
-        """The next request; None for a line that is none. Raises AgentGone at the end."""
-        self._interrupts.enter_step()
+    def receive_any(self):
+        """The next message, of any kind. Raises AgentGone at the end."""
         line = self._next_line()
         while line is None:
             self._fill()
             line = self._next_line()
-        message = _decode(line.decode())
+        return _decode(line.decode())
+
+    def receive(self):
+        """The next request; None for a line that is none. Raises AgentGone at the end."""
+        self._interrupts.enter_step()
+        message = self.receive_any()
         if message.get("type") == "run":
             return message
         self._interrupts.disarm()

@@ -2,7 +2,6 @@
 import, its working directory, and all that must differ from process to process.
 """
 
-import json
 import os
 import random
 import resource
@@ -26,20 +25,6 @@ def note_packages():
     """In the zygote: what has been seen of the directories of packages."""
     for directory in site.getsitepackages():
         _pth_seen.update(_pth_files(directory))
-
-
-def _read_begin(descriptor):
-    """The agent's first message; None when it has gone."""
-    received = bytearray()
-    while not received.endswith(b"\n"):
-        try:
-            chunk = os.read(descriptor, 65536)
-        except ConnectionError:
-            chunk = b""
-        if not chunk:
-            return None
-        received += chunk
-    return json.loads(received)
 
 
 def _set_environment(variables):
@@ -91,7 +76,7 @@ def _find_packages():
         site.execusercustomize()
 
 
-def _renew_secrets():
+def renew_secrets():
     """What modules have drawn at random, or remember, of the zygote. `random` itself and `tempfile`
     see to it on their own, and so does OpenSSL where the process's id differs."""
     random.seed()
@@ -123,16 +108,10 @@ def _limit_files(soft):
     resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
 
 
-def begin(descriptor, runner):
-    """Wait for the agent's word, and become what it says. False when there is none."""
-    message = _read_begin(descriptor)
-    if message is None:
-        return False
+def begin(message):
+    """Become what the agent says."""
     _set_environment(message["env"])
-    _renew_secrets()
     if message["files"] > 0:
         _limit_files(message["files"])
     _enter_directory(message["cwd"], message["home"])
     _find_packages()
-    runner.starts_here()
-    return True

@@ -4,7 +4,7 @@
 
 FD is an inherited stream socket to the agent; standard output and error are pipes that the agent
 reads. The two halves are separate so that a process which has done the first (imports, the shell)
-can be forked, and each child can do the second.
+can be forked, and each child can do the second (see zygote.py).
 """
 
 import os
@@ -37,7 +37,8 @@ def prepare():
 
 def serve(runner, descriptor):
     """Become the runner on these descriptors: never returns."""
-    runner.serve(descriptor)
+    runner.set_up(descriptor)
+    runner.serve()
 
 
 if __name__ == "__main__":

@@ -30,16 +30,12 @@ class Runner:
     def __init__(self, shell):
         self._shell = shell
 
-    def prepared(self, warm_up):
+    def warm_up(self, function):
         """In the zygote: what is the same for all that will be forked from it."""
-        warm_up(self._shell)
+        function(self._shell)
 
-    def starts_here(self):
-        """The process was forked from one elsewhere: IPython remembers where it started."""
-        with contextlib.suppress(OSError):  # a working directory that is gone
-            self._shell.starting_dir = os.getcwd()
-
-    def serve(self, descriptor):
+    def set_up(self, descriptor):
+        """All that needs neither the environment nor the working directory of the context."""
         shell = self._shell
         self._interrupts = Interrupts()
         self._channel = shell.channel = Channel(descriptor, self._interrupts)
@@ -53,10 +49,19 @@ class Runner:
         stdin.install()
         commands.install()
         pictures.install()
+
+    def receive_begin(self):
+        """What the agent tells a forked runner first; None when it has gone."""
+        try:
+            return self._channel.receive_any()
+        except AgentGone:
+            return None
+
+    def serve(self):
         os.environ.setdefault("MPLBACKEND", "module://matplotlib_inline.backend_inline")
         with contextlib.suppress(OSError):  # a working directory that is gone
-            shell.history_manager.dir_hist[:] = [os.getcwd()]
-
+            self._shell.starting_dir = os.getcwd()
+            self._shell.history_manager.dir_hist[:] = [os.getcwd()]
         self._channel.send({"type": "ready"})
         self._take_steps()
         self._leave()

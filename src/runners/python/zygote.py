@@ -74,9 +74,9 @@ def _prepare():
         sys.meta_path.remove(_Files)
         _Files.files = {}
     fresh_process.note_packages()
-    runner.prepared(warm_up.warm_up)
+    runner.warm_up(warm_up.warm_up)
     sys.orig_argv[:] = [sys.executable, main.__file__, str(SCRIPT)]
-    return main.serve, runner, fresh_process
+    return runner, fresh_process
 
 
 def _library():
@@ -94,7 +94,7 @@ def main():
     library = _library()
     writes_bytecode, sys.dont_write_bytecode = sys.dont_write_bytecode, True
     try:
-        serve, runner, fresh_process = _prepare()
+        runner, fresh_process = _prepare()
     except ImportError as error:
         print(error, file=sys.stderr)
         sys.exit(NO_IPYTHON)
@@ -113,8 +113,12 @@ def main():
     gc.collect()
     gc.freeze()
     channel = library.zygote_serve(JOBS, *hooks)
-    if fresh_process.begin(channel, runner):
-        serve(runner, channel)
+    fresh_process.renew_secrets()
+    runner.set_up(channel)
+    message = runner.receive_begin()
+    if message is not None:
+        fresh_process.begin(message)
+        runner.serve()
     os._exit(0)
 
 
