@@ -14,6 +14,7 @@
 ---     lacking                what it prints where this kernel does not have the thing: the row is skipped
 ---     prepare                a function(frame) that returns the values; what it puts under `outside` and
 ---                            `inside` is for one place alone
+---     release                a function(frame) that is called last, however it went
 ---
 --- A pattern may be several, "a|b".
 ---
@@ -206,6 +207,7 @@ function M.run(frame, entry)
   end, function(failure)
     return type(failure) == "table" and failure or debug.traceback(tostring(failure), 2)
   end)
+  if entry.release then entry.release(frame) end
   if ok then return "holds" end
   if type(failure) == "table" and failure.skip then return "skipped", failure.skip end
   return "BROKEN", type(failure) == "table" and tostring(failure.message or failure[1] or failure) or failure
