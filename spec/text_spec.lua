@@ -34,6 +34,7 @@ describe("bytes as text", function()
 
   it("is cut between characters, at both ends", function()
     local text = "a\u{e9}\u{20ac}\u{1f600}z"
+    assert.equal("", utf8_text.tail("\u{20ac}", 1))
     for most = 0, #text do
       local head, tail = utf8_text.head(text, most), utf8_text.tail(text, most)
       assert.is_truthy(utf8.len(head))

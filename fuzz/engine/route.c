@@ -1,5 +1,6 @@
 /* The head of the first request on a connection: the answer must not depend on the pieces in which
  * it comes, and what is passed on is exactly what two readers of it agree about. */
+#include "raw_reply.h"
 #include "route.h"
 
 #include "../fuzz.h"
@@ -23,6 +24,21 @@ static void check(const struct route *route, const char *bytes, size_t length) {
         FUZZ_CHECK(isalnum((unsigned char)route->id[i]) || strchr("-_", route->id[i]));
 }
 
+/* What the gateway says by itself of a sandbox that is not there, or does not answer. */
+static void check_replies(const struct route *route) {
+    char out[RAW_REPLY_SIZE];
+    for (int which = 0; which < 3; which++) {
+        size_t length = which == 2 ? raw_reply_error(out, 400, route->bad ? route->bad : "x")
+                                   : raw_reply_bad_gateway(out, route, which);
+        FUZZ_CHECK(length > 0 && length <= RAW_REPLY_SIZE);
+        const char *body = memmem(out, length, "\r\n\r\n", 4);
+        FUZZ_CHECK(body && memcmp(out, "HTTP/1.1 ", 9) == 0);
+        json_t *root = json_loadb(body + 4, length - (size_t)(body + 4 - out), 0, NULL);
+        FUZZ_CHECK(json_is_object(root));
+        json_decref(root);
+    }
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t length) {
     struct fuzz_input input = fuzz_input(bytes, length);
     struct route whole = {0}, grown = {0};
@@ -34,6 +50,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t length) {
         check(&whole, head, input.length);
     if (expected == ROUTE_BAD)
         FUZZ_CHECK(whole.bad && *whole.bad);
+    if (expected != ROUTE_MORE)
+        check_replies(&whole);
     /* The same bytes as they grow. */
     enum route_result result = ROUTE_MORE;
     size_t size;

@@ -2,6 +2,7 @@
  * at most, and no descriptor stays behind. The zygote is this target. */
 #include "runner_jobs.h"
 
+#include "log.h"
 #include "runner_message.h"
 #include "zygote.h"
 
@@ -83,6 +84,12 @@ static void report(struct fuzz_input *input) {
     } else {
         fuzz_send_datagram(*fd, &words, how & 8 ? sizeof words : how & 7, how & 3);
     }
+}
+
+int LLVMFuzzerInitialize(int *argc, char ***argv) {
+    (void)argc, (void)argv;
+    log_open("fuzz", LOG_LEVEL_ERROR);
+    return 0;
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t length) {

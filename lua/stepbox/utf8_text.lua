@@ -62,7 +62,7 @@ end
 local function tail(text, most)
   if #text <= most then return text end
   local first = #text - most + 1
-  while first < #text and first < #text - most + 4 and is_inside(text, first) do first = first + 1 end
+  while first < #text - most + 4 and is_inside(text, first) do first = first + 1 end
   return text:sub(first)
 end
 
