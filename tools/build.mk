@@ -35,6 +35,7 @@ COMMON_OBJ := $(call obj_of,common)
 ENGINE_OBJ := $(call obj_of,engine)
 ZYGOTE_OBJ := $(call obj_of,zygote)
 AGENT_OBJ  := $(call obj_of,agent)
+EGRESS_OBJ := $(call obj_of,egress)
 RUNNERS    := $(wildcard src/runners/*/*)
 
 $(CORE_OBJ):   EXTRA = $(call pc,cflags,$(CORE_PC))
@@ -42,6 +43,7 @@ $(LUA_OBJ):    EXTRA = -Isrc/core $(LUA_CFLAGS)
 $(COMMON_OBJ): EXTRA = -Isrc/common $(call pc,cflags,$(SERVER_PC))
 $(ENGINE_OBJ): EXTRA = -Isrc/common $(call pc,cflags,$(SERVER_PC) $(ENGINE_PC))
 $(AGENT_OBJ): EXTRA = -Isrc/common $(call pc,cflags,$(SERVER_PC) $(AGENT_PC))
+$(EGRESS_OBJ): EXTRA = -Isrc/common $(call pc,cflags,jansson)
 $(ARCHIVE_OBJ): EXTRA = -Isrc/core $(call pc,cflags,$(ARCHIVE_PC))
 $(ARCHIVE_MODULE_OBJ): EXTRA = -Isrc/core $(LUA_CFLAGS)
 $(CONSOLE_OBJ): EXTRA = $(LUA_CFLAGS)
@@ -116,6 +118,12 @@ $(BUILD)/bin/stepbox-agent: $(AGENT_OBJ) $(COMMON_OBJ)
 	@mkdir -p $(@D)
 	$(CC) $(LDFLAGS) -o $@ $^ $(SERVER_LIBS) $(call pc,libs,$(AGENT_PC))
 
+# Of what is common it needs no HTTP server.
+EGRESS_COMMON := $(addprefix $(BUILD)/obj/common/,log.o net_ranges.o program_path.o)
+$(BUILD)/bin/stepbox-egress: $(EGRESS_OBJ) $(EGRESS_COMMON)
+	@mkdir -p $(@D)
+	$(CC) $(LDFLAGS) -o $@ $^ $(call pc,libs,jansson) -lev
+
 # The runners stand where the engine looks for them: ../share/stepbox/runners beside its own directory.
 $(BUILD)/share/stepbox/runners/.stamp: $(RUNNERS)
 	@mkdir -p $(@D)
@@ -125,6 +133,6 @@ $(BUILD)/share/stepbox/runners/.stamp: $(RUNNERS)
 all: $(BUILD)/lib/libstepbox.a $(BUILD)/lib/libstepbox.so $(BUILD)/lua/stepbox/core.so ## build everything
 all: $(BUILD)/lib/libstepbox-archive.a $(BUILD)/lua/stepbox/archive.so
 all: $(BUILD)/lua/stepbox/console.so $(BUILD)/lua/stepbox/editor.so
-all: $(BUILD)/bin/stepboxd $(BUILD)/bin/stepbox-agent $(BUILD)/share/stepbox/runners/.stamp
+all: $(BUILD)/bin/stepboxd $(BUILD)/bin/stepbox-agent $(BUILD)/bin/stepbox-egress $(BUILD)/share/stepbox/runners/.stamp
 
 -include $(shell find $(BUILD)/obj $(BUILD)/spec -name '*.d' 2>/dev/null)

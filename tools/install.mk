@@ -31,10 +31,10 @@ install-module: all
 	    $(INSTALL) -D -m 644 lua/$$file $(DESTDIR)$(LUA_SHAREDIR)/$$file || exit 1; \
 	done
 
-# The engine finds the agent beside itself and the runners in ../share/stepbox/runners.
+# The engine finds agent and egress beside itself and the runners in ../share/stepbox/runners.
 install-engine: all
 	$(INSTALL) -d $(DESTDIR)$(BINDIR)
-	$(INSTALL) -m 755 $(BUILD)/bin/stepboxd $(BUILD)/bin/stepbox-agent $(DESTDIR)$(BINDIR)/
+	$(INSTALL) -m 755 $(addprefix $(BUILD)/bin/,stepboxd stepbox-agent stepbox-egress) $(DESTDIR)$(BINDIR)/
 	for file in $(patsubst src/runners/%,%,$(RUNNERS)); do \
 	    $(INSTALL) -D -m 644 src/runners/$$file $(DESTDIR)$(DATADIR)/runners/$$file; \
 	done

@@ -6,7 +6,8 @@ ARCHIVE_TESTS := $(call unit_bins,archive)
 COMMON_TESTS := $(call unit_bins,common)
 ENGINE_TESTS := $(call unit_bins,engine)
 AGENT_TESTS  := $(call unit_bins,agent)
-UNIT_TESTS   := $(CORE_TESTS) $(ARCHIVE_TESTS) $(COMMON_TESTS) $(ENGINE_TESTS) $(AGENT_TESTS)
+EGRESS_TESTS := $(call unit_bins,egress)
+UNIT_TESTS   := $(CORE_TESTS) $(ARCHIVE_TESTS) $(COMMON_TESTS) $(ENGINE_TESTS) $(AGENT_TESTS) $(EGRESS_TESTS)
 
 without_main = $(filter-out %/main.o,$(1))
 
@@ -23,6 +24,8 @@ $(COMMON_TESTS): $(BUILD)/spec/common/%: spec/common/%.c $(COMMON_OBJ)
 	$(build_unit)
 $(ENGINE_TESTS): $(BUILD)/spec/engine/%: spec/engine/%.c $(call without_main,$(ENGINE_OBJ)) $(COMMON_OBJ)
 	$(build_unit) $(call pc,libs,$(ENGINE_PC))
+$(EGRESS_TESTS): $(BUILD)/spec/egress/%: spec/egress/%.c $(call without_main,$(EGRESS_OBJ)) $(COMMON_OBJ)
+	$(build_unit)
 $(AGENT_TESTS): $(BUILD)/spec/agent/%: spec/agent/%.c $(call without_main,$(AGENT_OBJ)) $(COMMON_OBJ)
 	$(build_unit)
 

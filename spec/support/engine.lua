@@ -69,7 +69,9 @@ local Engine = {}
 Engine.__index = Engine
 
 --- Starts one in the foreground; it is ready when this returns.
---- options.arguments, options.environment: shell text; options.socket: false for no unix socket.
+--- options.arguments, options.environment: shell text; options.socket: false for no unix socket;
+--- options.wrapper:
+--- a function that gets the folder and returns shell text in front of the program's.
 function M.start(options)
   options = options or {}
   local self = setmetatable({ folder = M.temporary() }, Engine)
@@ -77,8 +79,9 @@ function M.start(options)
   self.log = self.folder .. "/log"
   local socket = options.socket == false and "" or "--socket " .. self.socket
   local report = self.folder .. "/report"
-  local command = ("%s exec %s %s --log-level info --ready-fd 3 %s >%s 2>&1 3>%s"):format(
-    options.environment or "", M.program, socket, options.arguments or "", self.log, report)
+  local wrapper = options.wrapper and options.wrapper(self.folder) or ""
+  local command = ("%s exec %s %s %s --log-level info --ready-fd 3 %s >%s 2>&1 3>%s"):format(
+    options.environment or "", wrapper, M.program, socket, options.arguments or "", self.log, report)
   local pipe = assert(io.popen("( unset LD_PRELOAD; " .. command .. " ) & echo $!", "r"))
   self.pid = tonumber(pipe:read "l") -- the watchdog: the engine is its child
   pipe:close()
@@ -86,6 +89,7 @@ function M.start(options)
     error("the engine did not start: " .. M.read(report) .. M.read(self.log))
   end
   self.engine_pid = M.descendants(self.pid)[1]
+  if options.wrapper then self.engine_pid = math.floor(self:call("GET", "/engine").json.pid) end
   self.port = M.read(self.log):match "serving http://[^\n]*:(%d+)"
   return self
 end

@@ -19,6 +19,7 @@ static const struct api_route {
     {"GET", "/sandboxes/*/logs", 1, op_logs},
     {"DELETE", "/sandboxes/*", 1, op_delete},
     {"POST", "/sandboxes/*/timeout", 1, op_timeout},
+    {"PUT", "/sandboxes/*/network", 1, op_network},
     {"POST", "/sandboxes/*/refreshes", 1, op_refresh},
     {"POST", "/sandboxes/*/connect", 1, op_connect},
     {"POST", "/sandboxes/*/pause", 1, op_pause},

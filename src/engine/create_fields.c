@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "network_config.h"
 #include "sandbox_limits.h"
 
 /* Fields that ask for what is not offered here are right only with the value that asks for nothing.
@@ -19,12 +20,6 @@ static bool auto_resume(const struct field_rule *rule, json_t *value, char *why,
     snprintf(why, room, "must be {\"enabled\": true} or {\"enabled\": false}");
     return json_is_object(value) && json_object_size(value) == 1 &&
            json_is_boolean(json_object_get(value, "enabled"));
-}
-
-static bool without_internet(const struct field_rule *rule, json_t *value, char *why, size_t room) {
-    (void)rule;
-    snprintf(why, room, "must be false or absent: this engine has no network for sandboxes yet");
-    return json_is_false(value);
 }
 
 static bool empty(const struct field_rule *rule, json_t *value, char *why, size_t room) {
@@ -60,8 +55,8 @@ static bool always_secure(const struct field_rule *rule, json_t *value, char *wh
         FIELD("autoPause", field_boolean),                                                         \
         FIELD("autoPauseMemory", with_memory),                                                     \
         FIELD("autoResume", auto_resume),                                                          \
-        FIELD("allow_internet_access", without_internet),                                          \
-        FIELD("network", empty),                                                                   \
+        FIELD("allow_internet_access", field_boolean),                                             \
+        FIELD("network", network_field),                                                           \
         FIELD("mcp", empty),                                                                       \
         FIELD("iam", empty_iam),                                                                   \
         FIELD("volumeMounts", empty),                                                              \

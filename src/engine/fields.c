@@ -75,10 +75,10 @@ static const struct field_rule *find(const struct field_rule *rules, const char 
     return NULL;
 }
 
-static bool is_good(json_t *object, const struct field_rule *rules, char *message, size_t room) {
+bool fields_check(json_t *object, const struct field_rule *rules, char *message, size_t room) {
     const char *name;
     json_t *value;
-    char why[256];
+    char why[512];
     json_object_foreach(object, name, value) {
         const struct field_rule *rule = find(rules, name);
         if (!rule) {
@@ -114,7 +114,7 @@ json_t *fields_parse(const char *body, size_t length, const struct field_rule *r
     }
     if (!json_is_object(object))
         snprintf(message, room, "the body must be a JSON object");
-    else if (is_good(object, rules, message, room))
+    else if (fields_check(object, rules, message, room))
         return object;
     json_decref(object);
     return NULL;

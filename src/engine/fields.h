@@ -45,6 +45,9 @@ field_check field_variables; /* an object of strings whose names can be environm
 json_t *fields_parse(const char *body, size_t length, const struct field_rule *rules, bool optional,
                      char *message, size_t room);
 
+/* Checks an object that has been parsed. False with a message that names the field. */
+bool fields_check(json_t *object, const struct field_rule *rules, char *message, size_t room);
+
 /* The value of a field, or NULL when it is absent or null. Borrowed. */
 json_t *fields_get(json_t *object, const char *name);
 /* The same for integers and booleans, with what holds when there is none. */

@@ -65,6 +65,19 @@ static bool read_key(const struct api_call *call, json_t *body, const char **key
     return !known;
 }
 
+/* Whom it may reach, and whether this host can let it. Answers and returns false when not. */
+static bool read_network(const struct api_call *call, json_t *body, network_config *config) {
+    char message[512];
+    if (network_config_read(config, fields_get(body, "allow_internet_access"),
+                            fields_get(body, "network"), message, sizeof message) < 0)
+        api_error(call->request, 400, "%s", message);
+    else if (!network_config_opens(config) || network_available(message, sizeof message) == 0)
+        return true;
+    else
+        api_error(call->request, 503, "%s", message);
+    return false;
+}
+
 void op_create(const struct api_call *call) {
     json_t *body = api_body(call, create_fields(call->version), false);
     if (!body)
@@ -76,11 +89,12 @@ void op_create(const struct api_call *call) {
     }
     bool second = call->version == 2;
     const char *template_id = json_string_value(fields_get(body, "templateID"));
+    network_config network = {0};
     sandbox_request wanted = {
+        .network = &network,
         .template_id = template_id,
         .alias = template_alias(template_id),
         .secure = second || fields_boolean(body, "secure", false),
-        .internet_denied = fields_get(body, "allow_internet_access") != NULL,
         .auto_pause = fields_boolean(body, "autoPause", false),
         .auto_resume = json_is_true(json_object_get(fields_get(body, "autoResume"), "enabled")),
         .timeout =
@@ -93,8 +107,10 @@ void op_create(const struct api_call *call) {
                   "template \"%s\" not found: this engine has base, code-interpreter-v1 and "
                   "code-interpreter",
                   template_id);
-    else if (read_limits(call, body, wanted.alias, &wanted.limits) &&
+    else if (read_network(call, body, &network) &&
+             read_limits(call, body, wanted.alias, &wanted.limits) &&
              read_lease(call, &wanted.lease_fd))
         creation_begin(call, &wanted, key, body);
+    network_config_free(&network);
     json_decref(body);
 }

@@ -7,6 +7,7 @@ static json_t *describe_local(const struct api_call *call, const struct sandbox 
     json_object_set_new(local, "limits", sandbox_limits_describe(sandbox));
     json_object_set_new(local, "isolation", sandboxes_isolation_describe(call->engine->sandboxes));
     json_object_set_new(local, "refusedCalls", sandbox_refused_describe(sandbox));
+    json_object_set_new(local, "network", network_describe(sandbox_network_of(sandbox)));
     return local;
 }
 
@@ -15,7 +16,9 @@ void op_get(const struct api_call *call) {
     if (!sandbox)
         return;
     json_t *detail = sandbox_record_detail(sandbox_record_of(sandbox), &call->engine->host);
-    if (detail)
+    if (detail) {
+        network_describe_config(sandbox_network_of(sandbox), detail);
         json_object_set_new(detail, "local", describe_local(call, sandbox));
+    }
     http_reply_json(call->request, 200, detail);
 }

@@ -60,6 +60,7 @@ static void release(struct sandbox *sandbox) {
     ev_timer_stop(sandbox_loop(sandbox), &sandbox->end_deadline);
     sandboxes_unlink(sandbox->set, sandbox);
     json_decref(sandbox->record.metadata);
+    sandbox_network_close(sandbox);
     sandbox_log_free(&sandbox->log);
     refused_calls_free(sandbox->refused);
     free(sandbox->waiters);
@@ -122,6 +123,7 @@ int sandbox_end(struct sandbox *sandbox, const char *cause, sandbox_ended *ended
         init_exchange_cancel(sandbox->init);
     sandbox->init = NULL;
     sandbox_process_kill(sandbox);
+    network_stop(sandbox->network);
     sandbox_link_close(sandbox);
     ev_timer_start(loop, &sandbox->end_deadline);
     return result;
@@ -134,14 +136,25 @@ static void fail_start(struct sandbox *sandbox, int status, const char *message)
     sandbox_end(sandbox, "it did not start", NULL, NULL);
 }
 
+static void on_network_ready(const char *error, void *user) {
+    struct sandbox *sandbox = user;
+    if (sandbox->state != SANDBOX_STARTING)
+        return;
+    if (error) {
+        fail_start(sandbox, 503, error);
+        return;
+    }
+    ev_timer_stop(sandbox_loop(sandbox), &sandbox->start_deadline);
+    sandbox_set_state(sandbox, SANDBOX_RUNNING, "its agent is ready");
+    sandbox_metrics_open(sandbox);
+    tell_started(sandbox, sandbox, 201, NULL);
+}
+
 static void on_init_answer(int status, void *user) {
     struct sandbox *sandbox = user;
     sandbox->init = NULL;
     if (status == 204) {
-        ev_timer_stop(sandbox_loop(sandbox), &sandbox->start_deadline);
-        sandbox_set_state(sandbox, SANDBOX_RUNNING, "its agent is ready");
-        sandbox_metrics_open(sandbox);
-        tell_started(sandbox, sandbox, 201, NULL);
+        sandbox_network_start(sandbox, on_network_ready, sandbox);
     } else if (status < 0) {
         /* bwrap or the agent has ended, or is about to. */
         fail_start(sandbox, 0, "");
@@ -218,7 +231,6 @@ static int prepare(struct sandbox *sandbox, struct sandboxes *set, const sandbox
     record->alias = request->alias;
     record->metadata = json_incref(request->metadata);
     record->limits = request->limits;
-    record->internet_denied = request->internet_denied;
     record->auto_pause = request->auto_pause;
     record->auto_resume = request->auto_resume;
     record->started_at = rfc3339_now();
@@ -230,7 +242,7 @@ static int prepare(struct sandbox *sandbox, struct sandboxes *set, const sandbox
     sandbox->lease_ended.data = sandbox;
     sandboxes_choose_ids(set, &sandbox->ids);
     sandbox_pause_init(sandbox);
-    return 0;
+    return sandbox_network_open(sandbox, request->network);
 }
 
 struct sandbox *sandbox_create(struct sandboxes *set, const sandbox_request *request,
@@ -263,6 +275,7 @@ struct sandbox *sandbox_create(struct sandboxes *set, const sandbox_request *req
     if (sandbox) {
         sandbox_cgroup_close(sandbox);
         json_decref(sandbox->record.metadata);
+        sandbox_network_close(sandbox);
         sandbox_log_free(&sandbox->log);
         refused_calls_free(sandbox->refused);
     }

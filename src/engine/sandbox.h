@@ -15,6 +15,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "network.h"
 #include "sandbox_limits.h"
 #include "payload.h"
 #include "sandbox_record.h"
@@ -63,8 +64,8 @@ void sandboxes_end_all(struct sandboxes *set, const char *cause);
 
 typedef struct sandbox_request {
     const char *template_id, *alias;
-    bool secure; /* with an access token */
-    bool internet_denied;
+    bool secure;             /* with an access token */
+    network_config *network; /* taken when a sandbox is made */
     struct limits limits;
     bool auto_pause;     /* when its time is over, instead of ending */
     bool auto_resume;    /* by traffic for one of its ports */
@@ -99,6 +100,10 @@ json_t *sandbox_metrics_now(const struct sandbox *sandbox);
 json_t *sandbox_metrics_list(const struct sandbox *sandbox, int64_t start, int64_t end);
 /* sandbox_cgroup.c: its limits, and by what they hold. A new reference. */
 json_t *sandbox_limits_describe(const struct sandbox *sandbox);
+/* sandbox_network.c: changes the network of a running one; the configuration is taken. */
+void sandbox_set_network(struct sandbox *sandbox, network_config *config, network_done *done,
+                         void *user);
+const struct network *sandbox_network_of(const struct sandbox *sandbox);
 const struct sandbox_log *sandbox_log_of(const struct sandbox *sandbox);
 /* How often it has tried which system call that it may not make; see refused_calls.h. */
 json_t *sandbox_refused_describe(const struct sandbox *sandbox);

@@ -40,6 +40,8 @@ static const struct {
     {"/etc/shadow", 0600, "root:*:1::::::\nuser:*:1::::::\nnobody:*:1::::::\n"},
     {"/etc/gshadow", 0600, "root:*::\nuser:*::\nnogroup:*::\n"},
     {"/etc/hosts", 0644, "127.0.0.1 localhost\n::1 localhost\n127.0.1.1 stepbox\n"},
+    /* Names no resolver; a file that does is put over it when there is a network. */
+    {"/etc/resolv.conf", 0644, "# This sandbox has no network.\n"},
     {"/etc/hostname", 0644, "stepbox\n"},
     {"/etc/shells", 0644, "/bin/sh\n/bin/bash\n/usr/bin/sh\n/usr/bin/bash\n"},
     {"/etc/nsswitch.conf", 0644,

@@ -15,6 +15,7 @@
 #include "control_message.h"
 #include "host_isolation.h"
 #include "init_exchange.h"
+#include "network.h"
 #include "refused_calls.h"
 #include "runner_jobs.h"
 #include "metric_history.h"
@@ -104,8 +105,10 @@ struct sandbox {
     struct sandbox_log log;
     struct metric_history metrics;
     ev_timer sample;
-    struct cgroup *cgroup; /* NULL where there are none */
-    ev_tstamp oom_at;      /* when the kernel last ended a process for want of memory; 0: never */
+    struct network *network;
+    network_config wanted_network; /* while starting */
+    struct cgroup *cgroup;         /* NULL where there are none */
+    ev_tstamp oom_at; /* when the kernel last ended a process for want of memory; 0: never */
     struct sandbox_pause pause;
 
     struct init_exchange *init; /* while starting */
@@ -142,6 +145,8 @@ void sandbox_process_changed(struct sandbox *sandbox);
 
 /* sandbox_process.c */
 int sandbox_process_start(struct sandbox *sandbox, char *message, size_t room);
+/* Takes note of what bwrap has said and nobody has read yet. */
+void sandbox_process_read_status(struct sandbox *sandbox);
 void sandbox_process_kill(struct sandbox *sandbox);
 bool sandbox_process_gone(const struct sandbox *sandbox);
 void sandbox_process_close(struct sandbox *sandbox);
@@ -155,6 +160,12 @@ void sandbox_metrics_open(struct sandbox *sandbox);
 void sandbox_metrics_close(struct sandbox *sandbox);
 /* Why all of its processes ended, as far as that can be told. */
 const char *sandbox_end_cause(struct sandbox *sandbox);
+
+/* sandbox_network.c: makes it, without a link; 0, or -1 when out of memory. */
+int sandbox_network_open(struct sandbox *sandbox, network_config *wanted);
+/* Puts what was wanted at the start in force. */
+void sandbox_network_start(struct sandbox *sandbox, network_done *done, void *user);
+void sandbox_network_close(struct sandbox *sandbox);
 
 /* sandbox_link.c */
 void sandbox_link_open(struct sandbox *sandbox, int control_fd);

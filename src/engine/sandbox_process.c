@@ -176,6 +176,11 @@ int sandbox_process_start(struct sandbox *sandbox, char *message, size_t room) {
     return 0;
 }
 
+void sandbox_process_read_status(struct sandbox *sandbox) {
+    if (sandbox->process.init_fd < 0 && sandbox->process.status_fd >= 0)
+        read_status(sandbox);
+}
+
 void sandbox_process_kill(struct sandbox *sandbox) {
     struct sandbox_process *process = &sandbox->process;
     if (sandbox->cgroup)

@@ -48,8 +48,7 @@ json_t *sandbox_record_listed(const struct sandbox_record *record) {
 json_t *sandbox_record_detail(const struct sandbox_record *record, const struct host_facts *facts) {
     json_t *object = sandbox_record_listed(record);
     json_t *more =
-        json_pack("{s:s?, s:o, s:{s:b, s:s}}", "domain", facts->domain, "allowInternetAccess",
-                  record->internet_denied ? json_false() : json_null(), "lifecycle", "autoResume",
+        json_pack("{s:s?, s:{s:b, s:s}}", "domain", facts->domain, "lifecycle", "autoResume",
                   record->auto_resume, "onTimeout", record->auto_pause ? "pause" : "kill");
     if (more && record->token[0])
         json_object_set_new(more, "envdAccessToken", json_string(record->token));

@@ -25,7 +25,6 @@ struct sandbox_record {
     int timeout;        /* seconds that it was last given to live */
     bool paused;
     bool auto_pause, auto_resume; /* see sandbox_request */
-    bool internet_denied;         /* the client said allow_internet_access: false */
 };
 
 /* What all sandboxes of this host share. */

@@ -137,7 +137,8 @@ static bool is_needed(pid_t pid, void *user) {
     if (zygotes_has(set->zygotes, pid))
         return true;
     for (const struct sandbox *sandbox = set->first; sandbox; sandbox = sandbox->next)
-        if (sandbox->process.bwrap_pid == pid && !sandbox->process.bwrap_ended)
+        if ((sandbox->process.bwrap_pid == pid && !sandbox->process.bwrap_ended) ||
+            network_is_process(sandbox->network, pid))
             return true;
     return false;
 }

@@ -1,0 +1,133 @@
+--- A network of the tests' own (spec/support/network/world.sh), with an engine on its "host".
+
+local cjson = require "cjson"
+local curl = require "spec.support.curl"
+local engine = require "spec.support.engine"
+
+local M = {}
+
+--- Why it cannot be had here; nil when it can.
+function M.missing()
+  if engine.sh "id -u" ~= "0\n" then return "only root can make a network for tests" end
+  for _, program in ipairs { "ip", "nsenter", "unshare", "setpriv", "nft", "pasta" } do
+    if select(2, engine.sh("PATH=$PATH:/usr/sbin:/sbin command -v " .. program)) ~= 0 then
+      return program .. " is not installed"
+    end
+  end
+  local _, status = engine.sh "unshare --net --mount true"
+  if status ~= 0 then return "this root may not make network namespaces" end
+end
+
+local World = {}
+World.__index = World
+
+--- Starts it; options.user: the number of the user that the engine runs as; options.environment: of the
+--- engine,
+--- as shell text.
+function M.start(options)
+  options = options or {}
+  local self = setmetatable({}, World)
+  local function wrapper(folder)
+    self.folder = folder
+    engine.sh(("mkdir -m 700 %s/run; chmod 755 %s; chown -R %d %s"):format(folder, folder, options.user or 0,
+      folder))
+    return ("unshare --net --mount spec/support/network/world.sh %s %d"):format(folder, options.user or 0)
+  end
+  self.daemon = engine.start {
+    wrapper = wrapper, arguments = "--idle-timeout 0",
+    environment = "XDG_CONFIG_HOME=/nonexistent PATH=$PATH:/usr/sbin:/sbin " .. (options.environment or ""),
+  }
+  return self
+end
+
+function World:stop() self.daemon:stop() end
+
+--- Makes a sandbox; returns what the engine answered.
+function World:create(fields) return self.daemon:create(fields) end
+
+--- What Python code prints in a sandbox.
+function World:inside(sandbox, code)
+  local answer = curl.request {
+    socket = self.daemon.socket, method = "POST",
+    url = "http://49999-" .. sandbox.sandboxID .. ".local/execute",
+    headers = { ["X-Access-Token"] = sandbox.envdAccessToken, ["Content-Type"] = "application/json" },
+    body = cjson.encode { code = code },
+  }
+  local printed = {}
+  for line in answer.body:gmatch "[^\n]+" do
+    local event = cjson.decode(line)
+    if event.type == "stdout" then printed[#printed + 1] = event.text end
+    assert(event.type ~= "error", line)
+  end
+  return table.concat(printed)
+end
+
+--- What it prints on the host of this network.
+function World:outside(code)
+  local path = self.folder .. "/probe.py"
+  local file = assert(io.open(path, "w"))
+  file:write(code)
+  file:close()
+  return (engine.sh(("nsenter --target %d --net --mount /usr/bin/python3 %s"):format(self.daemon.engine_pid,
+    path)))
+end
+
+--- Changes the network of a sandbox; returns the answer.
+function World:change(sandbox, fields)
+  return self.daemon:call("PUT", "/sandboxes/" .. sandbox.sandboxID .. "/network", fields)
+end
+
+--- What a server has noted, and forgets it.
+function World:noted(name)
+  local path = self.folder .. "/" .. name .. ".log"
+  local text = engine.read(path)
+  os.remove(path)
+  return text
+end
+
+--- Python that defines what probes need. Each prints one line: who answered, or "no: " and why not.
+M.probes = [[
+import socket, ssl
+def ask(host, port, say=b"", timeout=3):
+    try:
+        with socket.create_connection((host, port), timeout) as s:
+            s.settimeout(timeout)
+            s.sendall(say)
+            return s.recv(1000).decode().split("\r\n\r\n")[-1].strip() or "no: nothing"
+    except OSError as error:
+        return "no: %s" % error
+def tcp(host, port=8080):
+    print(ask(host, port))
+def http(host, name=None):
+    print(ask(host, 80, b"GET / HTTP/1.1\r\nHost: %s\r\n\r\n" % (name or host).encode()))
+def tls(host, name=None):
+    out = ssl.MemoryBIO()
+    connection = ssl.create_default_context().wrap_bio(ssl.MemoryBIO(), out, server_hostname=name or host)
+    try: connection.do_handshake()
+    except ssl.SSLWantReadError: pass
+    print(ask(host, 443, out.read()))
+def udp(host, port=53):
+    query = b"\0\7\1\0\0\1\0\0\0\0\0\0\6public\7example\0\0\1\0\1"
+    try:
+        with socket.socket(socket.AF_INET6 if ":" in host else socket.AF_INET, socket.SOCK_DGRAM) as s:
+            s.settimeout(1)
+            s.sendto(query, (host, port))
+            print("answered" if s.recv(1000) else "no: nothing")
+    except OSError as error:
+        print("no: %s" % error)
+def name(host):
+    try: print(socket.getaddrinfo(host, 80, socket.AF_INET, socket.SOCK_STREAM)[0][4][0])
+    except OSError as error: print("no: %s" % error)
+]]
+
+--- The lines that calls of the probes print, inside (a sandbox) or outside (nil).
+function World:probe(sandbox, calls)
+  local code = M.probes .. table.concat(calls, "\n") .. "\n"
+  local text = sandbox and self:inside(sandbox, code) or self:outside(code)
+  local lines = {}
+  for line in text:gmatch "[^\n]+" do lines[#lines + 1] = line end
+  assert(#lines == #calls, text)
+  return lines
+end
+
+return M

@@ -1,0 +1,177 @@
+/*
+ * main.c - stepbox-egress: the network of one sandbox, from outside. The engine starts it, as the
+ * host user that the sandbox's namespaces belong to, when a sandbox may reach something; it dies
+ * with the engine and with the sandbox.
+ *
+ *   stepbox-egress PID       PID 1 of the sandbox, as the host sees it
+ *
+ * Descriptor EGRESS_CONTROL_FD is a socket of datagrams to the engine. It sends {"rules": text for
+ * nft, "policy": see policy.h}, any time, and each is answered in order with {} when it is in
+ * force, or {"error": text}. The first one also brings the link up. EGRESS_PIDFD is a pidfd of
+ * PID 1.
+ *
+ * The firewall is loaded before there is a link, and again, whole, with each change: there is no
+ * moment in which the sandbox is connected and the rules are not there. They live in the sandbox's
+ * own network, whose code has no right to change them.
+ */
+#include <errno.h>
+#include <ev.h>
+#include <fcntl.h>
+#include <jansson.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "helper.h"
+#include "inside.h"
+#include "link.h"
+#include "log.h"
+#include "name_service.h"
+#include "policy.h"
+#include "tunnel.h"
+
+#define LINK_DEADLINE_MS 10000
+
+static struct namespaces sandbox;
+static struct helper helper;
+static bool linked;
+
+static int load_rules(json_t *wanted, char *message, size_t room) {
+    const char *rules = json_string_value(json_object_get(wanted, "rules"));
+    struct policy *policy = policy_read(json_object_get(wanted, "policy"));
+    if (!rules || !policy) {
+        snprintf(message, room, "the engine's message is not understood");
+        if (policy)
+            policy_release(policy);
+        return -1;
+    }
+    if (inside_load_rules(&sandbox, rules, message, room) < 0) {
+        policy_release(policy);
+        return -1;
+    }
+    policy_set(policy);
+    tunnel_cut_all();
+    return 0;
+}
+
+static void on_tunnel(struct ev_loop *loop, ev_io *io, int events) {
+    (void)loop, (void)events;
+    int fd;
+    while ((fd = accept4(io->fd, NULL, NULL, SOCK_CLOEXEC)) >= 0)
+        tunnel_start(fd, tunnel_redirected);
+}
+
+static int serve(struct ev_loop *loop, char *message, size_t room) {
+    static ev_io tunnels[2];
+    struct inside_sockets sockets;
+    if (inside_open_sockets(&sandbox, &sockets, message, room) < 0)
+        return -1;
+    name_service_start(loop, sockets.dns_udp, sockets.dns_tcp);
+    for (int i = 0; i < 2; i++) {
+        ev_io_init(&tunnels[i], on_tunnel, sockets.tunnels[i], EV_READ);
+        ev_io_start(loop, &tunnels[i]);
+    }
+    return 0;
+}
+
+static void tell(const char *key, const char *text) {
+    json_t *object = key ? json_pack("{s:s}", key, text) : json_object();
+    char *message = object ? json_dumps(object, JSON_COMPACT) : NULL;
+    if (message)
+        send(EGRESS_CONTROL_FD, message, strlen(message), MSG_NOSIGNAL);
+    free(message);
+    json_decref(object);
+}
+
+/* There is nothing left for us to do. */
+static void on_helper_end(struct ev_loop *loop, ev_child *child, int events) {
+    (void)loop, (void)child, (void)events;
+    char message[1200];
+    helper_complaint(&helper, message, sizeof message);
+    tell("ended", message);
+    exit(1);
+}
+
+/* Lets the helper make the link. */
+static int bring_up(char *message, size_t room) {
+    pid_t anchor = inside_anchor(&sandbox);
+    if (anchor < 0) {
+        snprintf(message, room, "cannot start a process: %s", strerror(errno));
+        return -1;
+    }
+    int result = helper_start(&helper, anchor, message, room);
+    if (result == 0) {
+        result = inside_await_link(&sandbox, LINK_DEADLINE_MS, helper.errors_fd, message, room);
+        if (waitpid(helper.pid, NULL, WNOHANG) == helper.pid) {
+            helper_complaint(&helper, message, room);
+            result = -1;
+        }
+    }
+    kill(anchor, SIGKILL);
+    waitpid(anchor, NULL, 0);
+    return result;
+}
+
+static int start(struct ev_loop *loop, json_t *wanted, char *message, size_t room) {
+    if (load_rules(wanted, message, room) < 0 || serve(loop, message, room) < 0 ||
+        bring_up(message, room) < 0 || inside_name_resolver(&sandbox, message, room) < 0)
+        return -1;
+    static ev_child ended;
+    ev_child_init(&ended, on_helper_end, helper.pid, 0);
+    ev_child_start(loop, &ended);
+    linked = true;
+    return 0;
+}
+
+static void on_control(struct ev_loop *loop, ev_io *io, int events) {
+    (void)io, (void)events;
+    static char bytes[EGRESS_MESSAGE_MAX];
+    ssize_t got = recv(EGRESS_CONTROL_FD, bytes, sizeof bytes, MSG_DONTWAIT);
+    if (got < 0 && (errno == EAGAIN || errno == EINTR))
+        return;
+    if (got <= 0)
+        exit(0); /* the engine has gone */
+    char message[1200] = "";
+    json_t *wanted = json_loadb(bytes, (size_t)got, 0, NULL);
+    int result = linked ? load_rules(wanted, message, sizeof message)
+                        : start(loop, wanted, message, sizeof message);
+    json_decref(wanted);
+    tell(result < 0 ? "error" : NULL, message);
+    if (!linked)
+        exit(1);
+}
+
+int main(int argc, char **argv) {
+    log_open("stepbox-egress", LOG_LEVEL_WARN);
+    prctl(PR_SET_NAME, "stepbox-egress");
+    prctl(PR_SET_PDEATHSIG, SIGKILL); /* the kernel forgets it when a program is executed as
+                                         another user */
+    setrlimit(RLIMIT_CORE, &(struct rlimit){0, 0});
+    signal(SIGPIPE, SIG_IGN);
+    char *end;
+    long pid = argc == 2 ? strtol(argv[1], &end, 10) : 0;
+    if (pid <= 0 || *end || fcntl(EGRESS_CONTROL_FD, F_SETFD, FD_CLOEXEC) < 0 ||
+        fcntl(EGRESS_PIDFD, F_SETFD, FD_CLOEXEC) < 0) {
+        fprintf(stderr, "stepbox-egress is started by stepboxd\n");
+        return 2;
+    }
+    if (namespaces_open(&sandbox, (pid_t)pid, EGRESS_PIDFD) < 0) {
+        char message[128];
+        snprintf(message, sizeof message, "cannot open the sandbox's namespaces: %s",
+                 strerror(errno));
+        tell("error", message);
+        return 1;
+    }
+    struct ev_loop *loop = ev_default_loop(EVFLAG_AUTO);
+    static ev_io control;
+    ev_io_init(&control, on_control, EGRESS_CONTROL_FD, EV_READ);
+    ev_io_start(loop, &control);
+    ev_run(loop, 0);
+    return 0;
+}

@@ -1,0 +1,315 @@
+#include "network.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "log.h"
+#include "network_rules.h"
+#include "network_spawn.h"
+#include "program_path.h"
+#include "sandbox_log.h"
+
+/* Seconds until a link that has gone down is made anew; doubled with each failure in a row. */
+#define RESTART_FIRST 0.2
+#define RESTART_MOST 30.0
+/* Seconds for an answer of stepbox-egress. */
+#define ANSWER_DEADLINE 20.0
+
+/* What was asked of stepbox-egress and is not answered. The oldest first. */
+struct change {
+    struct change *next;
+    network_done *done; /* NULL: nobody waits */
+    void *user;
+};
+
+struct network {
+    network_owner owner;
+    network_config config;
+    pid_t init;
+    int pidfd; /* of PID 1, our own copy; -1: never had a link */
+    pid_t pid; /* of stepbox-egress; 0: it does not run */
+    int control_fd;
+    bool up;         /* it has answered once */
+    char error[512]; /* why it ended, as far as it said */
+    unsigned restarts;
+    double restart_after;
+    struct change *changes;
+    ev_io readable;
+    ev_child exited;
+    ev_timer restart, deadline;
+};
+
+int network_available(char *message, size_t room) {
+    char path[PATH_MAX];
+    if (!program_path_find("pasta", path) && !program_path_find("slirp4netns", path))
+        snprintf(
+            message, room,
+            "sandboxes cannot have internet access on this host: install the package \"passt\" "
+            "(or \"slirp4netns\")");
+    else if (!program_path_find("nft", path))
+        snprintf(message, room,
+                 "sandboxes cannot have internet access on this host: install the package "
+                 "\"nftables\"");
+    else
+        return 0;
+    return -1;
+}
+
+/* Tells who waits for the oldest change. */
+static void finish_change(struct network *network, const char *error) {
+    struct change *change = network->changes;
+    if (!change)
+        return;
+    network->changes = change->next;
+    ev_timer_stop(network->owner.loop, &network->deadline);
+    if (network->changes)
+        ev_timer_again(network->owner.loop, &network->deadline);
+    if (change->done)
+        change->done(error, change->user);
+    free(change);
+}
+
+/* Lets go of a stepbox-egress that has ended or shall. */
+static void drop(struct network *network) {
+    ev_io_stop(network->owner.loop, &network->readable);
+    if (network->control_fd >= 0)
+        close(network->control_fd);
+    network->control_fd = -1;
+    if (network->pid > 0)
+        kill(network->pid, SIGKILL); /* not reaped yet, so still the same process */
+    network->up = false;
+}
+
+static void read_answer(struct network *network, const char *bytes, size_t length) {
+    json_t *answer = json_loadb(bytes, length, 0, NULL);
+    const char *ended = json_string_value(json_object_get(answer, "ended"));
+    const char *error = json_string_value(json_object_get(answer, "error"));
+    if (ended) {
+        snprintf(network->error, sizeof network->error, "%s", ended);
+    } else {
+        if (json_is_object(answer) && !error) {
+            network->up = true;
+            network->restart_after = RESTART_FIRST;
+        }
+        if (error && !network->up)
+            snprintf(network->error, sizeof network->error, "%s", error);
+        finish_change(network, json_is_object(answer) ? error : "an answer is not understood");
+    }
+    json_decref(answer);
+}
+
+static void on_readable(struct ev_loop *loop, ev_io *io, int events) {
+    (void)events;
+    struct network *network = io->data;
+    char bytes[4096];
+    ssize_t got = recv(network->control_fd, bytes, sizeof bytes, 0);
+    if (got < 0 && (errno == EAGAIN || errno == EINTR))
+        return;
+    if (got <= 0)
+        ev_io_stop(loop, io); /* its end is on its way */
+    else
+        read_answer(network, bytes, (size_t)got);
+}
+
+static void on_deadline(struct ev_loop *loop, ev_timer *timer, int events) {
+    (void)loop, (void)events;
+    struct network *network = timer->data;
+    snprintf(network->error, sizeof network->error, "stepbox-egress did not answer in time");
+    drop(network); /* its end tells those who wait */
+}
+
+static int send_config(struct network *network) {
+    json_t *host = network_rules_host_addresses();
+    char *message = host ? network_rules_message(&network->config, host) : NULL;
+    json_decref(host);
+    ssize_t sent = message && network->control_fd >= 0
+                       ? send(network->control_fd, message, strlen(message), MSG_NOSIGNAL)
+                       : -1;
+    free(message);
+    return sent < 0 ? -1 : 0;
+}
+
+static void on_exit_of_egress(struct ev_loop *loop, ev_child *child, int events);
+
+static int start(struct network *network, char *message, size_t room) {
+    struct ev_loop *loop = network->owner.loop;
+    pid_t pid = network_spawn(network->owner.uid, network->owner.gid, network->init, network->pidfd,
+                              &network->control_fd, message, room);
+    if (pid < 0)
+        return -1;
+    network->pid = pid;
+    network->error[0] = '\0';
+    ev_child_init(&network->exited, on_exit_of_egress, pid, 0);
+    network->exited.data = network;
+    ev_child_start(loop, &network->exited);
+    ev_io_set(&network->readable, network->control_fd, EV_READ);
+    ev_io_start(loop, &network->readable);
+    return 0;
+}
+
+static void schedule_restart(struct network *network) {
+    network->restart_after *= 2;
+    if (network->restart_after > RESTART_MOST)
+        network->restart_after = RESTART_MOST;
+    ev_timer_set(&network->restart, network->restart_after, 0.0);
+    ev_timer_start(network->owner.loop, &network->restart);
+}
+
+static int add_change(struct network *network, network_done *done, void *user) {
+    struct change *change = malloc(sizeof *change), **end = &network->changes;
+    if (!change)
+        return -1;
+    *change = (struct change){.done = done, .user = user};
+    while (*end)
+        end = &(*end)->next;
+    *end = change;
+    ev_timer_again(network->owner.loop, &network->deadline);
+    return 0;
+}
+
+static void on_restart(struct ev_loop *loop, ev_timer *timer, int events) {
+    (void)loop, (void)events;
+    struct network *network = timer->data;
+    char message[512];
+    if (network->pid > 0)
+        return;
+    network->restarts++;
+    if (start(network, message, sizeof message) < 0 || add_change(network, NULL, NULL) < 0 ||
+        send_config(network) < 0) {
+        drop(network);
+        if (network->pid == 0)
+            schedule_restart(network);
+    }
+}
+
+static void on_exit_of_egress(struct ev_loop *loop, ev_child *child, int events) {
+    (void)events;
+    struct network *network = child->data;
+    ev_child_stop(loop, child);
+    /* What it said last is still in the socket. */
+    char bytes[4096];
+    ssize_t got;
+    while (network->control_fd >= 0 &&
+           (got = recv(network->control_fd, bytes, sizeof bytes, MSG_DONTWAIT)) > 0)
+        read_answer(network, bytes, (size_t)got);
+    bool was_up = network->up;
+    network->pid = 0;
+    drop(network);
+    if (!network->error[0])
+        snprintf(network->error, sizeof network->error, "stepbox-egress ended with %s %d",
+                 WIFSIGNALED(child->rstatus) ? "signal" : "status",
+                 WIFSIGNALED(child->rstatus) ? WTERMSIG(child->rstatus)
+                                             : WEXITSTATUS(child->rstatus));
+    log_warn("sandbox %s: its network is down: %s", network->owner.id, network->error);
+    sandbox_log_add(network->owner.log, LOG_LEVEL_WARN, "network: down: %s", network->error);
+    bool starting = network->changes && !was_up && network->restarts == 0;
+    char error[sizeof network->error];
+    snprintf(error, sizeof error, "%s", network->error);
+    if (!starting)
+        schedule_restart(network);
+    /* The last of them may free the network. */
+    while (network->changes && network->changes->next)
+        finish_change(network, error);
+    finish_change(network, error);
+}
+
+struct network *network_new(const network_owner *owner) {
+    struct network *network = calloc(1, sizeof *network);
+    if (!network)
+        return NULL;
+    *network = (struct network){
+        .owner = *owner, .pidfd = -1, .control_fd = -1, .restart_after = RESTART_FIRST};
+    ev_io_init(&network->readable, on_readable, -1, EV_READ);
+    ev_timer_init(&network->restart, on_restart, 0.0, 0.0);
+    ev_timer_init(&network->deadline, on_deadline, 0.0, ANSWER_DEADLINE);
+    network->readable.data = network->restart.data = network->deadline.data = network;
+    return network;
+}
+
+void network_stop(struct network *network) {
+    if (!network)
+        return;
+    drop(network);
+    ev_child_stop(network->owner.loop, &network->exited);
+    network->pid = 0; /* the loop reaps it all the same */
+    ev_timer_stop(network->owner.loop, &network->restart);
+    while (network->changes)
+        finish_change(network, "the sandbox has ended");
+}
+
+void network_free(struct network *network) {
+    if (!network)
+        return;
+    network_stop(network);
+    ev_timer_stop(network->owner.loop, &network->deadline);
+    if (network->pidfd >= 0)
+        close(network->pidfd);
+    network_config_free(&network->config);
+    free(network);
+}
+
+void network_apply(struct network *network, network_config *config, pid_t init, int pidfd,
+                   network_done *done, void *user) {
+    /* What a change does not mention is cleared, but not the access as a whole. */
+    if (!config->internet_set && network->config.internet)
+        config->internet_set = config->internet = true;
+    network_config_free(&network->config);
+    network->config = *config;
+    *config = (network_config){0};
+    if (network->pid == 0 && !ev_is_active(&network->restart) &&
+        !network_config_opens(&network->config)) {
+        done(NULL, user); /* there is no link, and none is wanted */
+        return;
+    }
+    char message[512] = "out of memory";
+    network->init = init;
+    if (network->pidfd < 0)
+        network->pidfd = fcntl(pidfd, F_DUPFD_CLOEXEC, 0);
+    ev_timer_stop(network->owner.loop, &network->restart);
+    if (network->pidfd < 0 ||
+        (network->pid == 0 && (network_available(message, sizeof message) < 0 ||
+                               start(network, message, sizeof message) < 0)) ||
+        add_change(network, done, user) < 0)
+        done(message, user);
+    else if (send_config(network) < 0) {
+        snprintf(network->error, sizeof network->error, "stepbox-egress cannot be told");
+        drop(network);
+    }
+}
+
+bool network_is_process(const struct network *network, pid_t pid) {
+    return network && network->pid == pid;
+}
+
+void network_describe_config(const struct network *network, json_t *detail) {
+    const network_config *config = &network->config;
+    json_object_set_new(detail, "allowInternetAccess",
+                        config->internet_set ? json_boolean(config->internet) : json_null());
+    if (json_array_size(config->allow) + json_array_size(config->deny) == 0 && !config->proxy)
+        return;
+    json_t *object = json_pack("{s:O, s:O}", "allowOut", config->allow, "denyOut", config->deny);
+    /* Neither user nor password: others may ask. */
+    if (object && config->proxy)
+        json_object_set_new(
+            object, "egressProxy",
+            json_pack("{s:O}", "address", json_object_get(config->proxy, "address")));
+    json_object_set_new(detail, "network", object);
+}
+
+json_t *network_describe(const struct network *network) {
+    const char *link = !network || network->pidfd < 0 ? "none" : network->up ? "up" : "down";
+    json_t *object = json_pack("{s:s}", "link", link);
+    if (network && network->pidfd >= 0)
+        json_object_set_new(object, "restarts", json_integer((json_int_t)network->restarts));
+    if (network && network->error[0] && !network->up)
+        json_object_set_new(object, "error", json_string(network->error));
+    return object;
+}
