@@ -117,12 +117,12 @@ static bool fits(const char *text) {
 
 static void what_the_host_does_not_have_is_refused_by_name(void **state) {
     (void)state;
-    assert_true(fits("{\"memoryMB\":1000,\"cpuCount\":1,\"diskMB\":1000}"));
+    assert_true(fits("{\"memoryMB\":1000,\"cpuCount\":1,\"diskMB\":750}"));
     assert_false(fits("{\"memoryMB\":1001}"));
     assert_non_null(strstr(why, "\"memoryMB\": 1001 is more than this host has (1000)"));
     assert_false(fits("{\"cpuCount\":1.5}"));
     assert_non_null(strstr(why, "\"cpuCount\": 1.5 is more"));
-    assert_false(fits("{\"memoryMB\":100,\"diskMB\":101}"));
+    assert_false(fits("{\"memoryMB\":100,\"diskMB\":76}"));
     assert_non_null(strstr(why, "\"diskMB\""));
 }
 

@@ -110,10 +110,10 @@ bool limits_fit(const struct limits *limits, const struct host_facts *host, char
         snprintf(message, room,
                  "field \"limits\" has a wrong \"cpuCount\": %g is more than this host has (%d)",
                  limits->cpus, host->cpu_count);
-    else if (disk_mb > memory_mb)
+    else if (limits->disk > limits->memory / 4 * 3)
         snprintf(message, room,
                  "field \"limits\" has a wrong \"diskMB\": the files of a sandbox are kept in its "
-                 "memory, so %lld is too much for a \"memoryMB\" of %lld",
+                 "memory, so that %lld is too much for a \"memoryMB\" of %lld: at most three quarters",
                  disk_mb, memory_mb);
     else
         return true;

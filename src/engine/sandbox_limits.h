@@ -22,7 +22,7 @@ struct host_facts;
 struct limits {
     int64_t
         memory;   /* bytes; files in the sandbox's own file systems count, for they are in memory */
-    int64_t disk; /* bytes of these files */
+    int64_t disk; /* bytes of these files: less than the memory, so that programs can run */
     double cpus;
     int processes;  /* and threads, of the sandbox's user */
     int open_files; /* of each process */
