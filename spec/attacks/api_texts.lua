@@ -57,7 +57,8 @@ return {
       local client = assert(require("stepbox").client { socket = ours.socket })
       for _, id in ipairs {
         "../engine", "..%2fengine", "x/../../engine", ours.A.id .. "/../" .. ours.B.id,
-        ours.A.id .. "?", ours.A.id .. "#", ours.A.id .. "\0x", ours.A.id .. "\r\nX: y", " " .. ours.A.id, "", ".", ("a"):rep(5000),
+        ours.A.id .. "?", ours.A.id .. "#", ours.A.id .. "\0x", ours.A.id .. "\r\nX: y",
+        " " .. ours.A.id, "", ".", ("a"):rep(5000),
       } do
         for _, name in ipairs { "kill", "connect" } do
           local done, _, code = client[name](client, id)

@@ -1,0 +1,156 @@
+--- Bombs in the file system, and of descriptors.
+
+local bomb = require "spec.support.bomb"
+
+return {
+  title = "Bombs: files",
+
+  bomb.entry {
+    attack = "fill the disk",
+    naive = "fills the host's",
+    ours = "ENOSPC; the files are gone with the sandbox",
+    mark = [[
+def fill():
+    path = "probe-fill"
+    try:
+        with open(path, "wb", buffering=0) as file:
+            for _ in range(40):
+                if file.write(bytes(1 << 20)) < 1 << 20:
+                    file.write(b"x")
+        return "ok"
+    finally:
+        os.unlink(path)
+probe(fill)]],
+    answer = "ENOSPC",
+    burn = "with open('/tmp/x', 'wb') as f:\n  while True: f.write(bytes(1 << 16))",
+    ends = "error OSError.*No space left.*",
+    seconds = 10,
+    after = function(box)
+      local done, _, code = box.files:write("/home/user/y", ("y"):rep(1 << 20))
+      assert(not done and code == "no_space", code)
+      assert(assert(box:step "6 * 7").text == "42")
+    end,
+  },
+  bomb.entry {
+    attack = "the other places that can be written: /dev/shm, /run, /var/tmp, the home",
+    naive = "each has its own space, or none",
+    ours = "ENOSPC in all: there is one space for all of them",
+    mark = [[
+def fill():
+    made = []
+    try:
+        for place in @places@:
+            for number in range(2):
+                made.append(f"{place}/probe-{number}")
+                with open(made[-1], "wb", buffering=0) as file:
+                    for _ in range(8):
+                        if file.write(bytes(1 << 20)) < 1 << 20:
+                            file.write(b"x")
+        return "ok"
+    finally:
+        for path in made:
+            os.unlink(path)
+probe(fill)]],
+    places = { outside = '["."]', inside = '["/dev/shm", "/var/tmp", "/home/user"]' },
+    answer = "ENOSPC",
+    burn = "for p in ['/dev/shm', '/var/tmp', '/home/user', '/tmp']:\n  with open(p + '/x', 'wb') as f:\n"
+      .. "    for _ in range(20): f.write(bytes(1 << 20))",
+    ends = "error OSError.*No space left.*",
+    seconds = 10,
+  },
+  bomb.entry {
+    attack = "very many empty files",
+    naive = "the disk has room, and no inodes for anybody",
+    ours = "ENOSPC",
+    small = "open('/tmp/small', 'w').close() or 'ok'",
+    burn = "import itertools\nfor i in itertools.count(): open(f'/tmp/{i}', 'w').close()",
+    ends = "error OSError.*No space left.*",
+    seconds = 60,
+    after = function(box)
+      local listed, _, code = box.files:list "/tmp"
+      assert(listed or code, "a folder of so many files is neither listed nor refused")
+      assert(assert(box:step "6 * 7").text == "42")
+    end,
+  },
+  bomb.entry {
+    attack = "folders in folders, deeper than any path can name; names as long as they can be",
+    naive = "whoever lists or removes them recurses until it falls",
+    ours = "they are listed and removed, or refused with an error",
+    small = "import os; os.makedirs('/tmp/a/b/c') or 'ok'",
+    burn = [[
+import os
+os.mkdir("/tmp/deep")
+os.chdir("/tmp/deep")
+for i in range(3000):
+    os.mkdir("d" * (255 if i < 10 else 8))
+    os.chdir("d" * (255 if i < 10 else 8))
+os.chdir("/")
+"made"]],
+    ends = "text 'made'|text made|error OSError.*",
+    seconds = 20,
+    after = function(box)
+      local listed, _, code = box.files:list("/tmp/deep", { depth = 1000 })
+      assert(listed or code)
+      local removed, message = box.files:remove "/tmp/deep"
+      assert(removed or message)
+      assert(assert(box:step "6 * 7").text == "42")
+    end,
+  },
+  bomb.entry {
+    attack = "descriptors until there are none",
+    naive = "the host has none left for anybody",
+    ours = "EMFILE at the limit of open files",
+    mark = [[
+def descriptors():
+    for _ in range(600):
+        os.dup(0)
+    return "ok"
+import resource
+most = resource.getrlimit(resource.RLIMIT_NOFILE)[1]
+resource.setrlimit(resource.RLIMIT_NOFILE, (most, most))
+print(in_child(descriptors))]],
+    answer = "EMFILE",
+    burn = "import os\nwhile True: os.open('/etc/hostname', os.O_RDONLY)",
+    ends = "error OSError.*Too many open files.*",
+  },
+  bomb.entry {
+    attack = "things of the kernel that are no files: timers, inotify watches, epoll sets in epoll sets",
+    naive = "the user's share of them on the host is gone",
+    ours = "an error at the limit of open files, or of the kernel",
+    small = "import select; select.epoll().close() or 'ok'",
+    burn = [[
+import ctypes, select
+libc = ctypes.CDLL(None, use_errno=True)
+kept = []
+while True:
+    if libc.timerfd_create(1, 0) < 0 or libc.inotify_init1(0) < 0:
+        raise OSError(ctypes.get_errno(), "Too many open files")
+    kept.append(select.epoll())
+    if len(kept) > 1:
+        kept[-1].register(kept[-2].fileno())]],
+    ends = "error OSError.*|error BlockingIOError.*",
+  },
+  bomb.entry {
+    attack = "a watch on a folder in which files come and go without end",
+    naive = "keeps every event for a reader that never comes",
+    ours = "the agent keeps so many, says that some are missing, and answers others meanwhile",
+    small = "'ok'",
+    seconds = 3,
+    act = function(box)
+      assert(box.files:make_dir "/tmp/watched")
+      local watch = assert(box.files:watch "/tmp/watched")
+      local done, message, code = box:step([[
+import os, time
+end = time.time() + 2
+while time.time() < end:
+    for i in range(100):
+        open(f"/tmp/watched/{i}", "w").close()
+        os.rename(f"/tmp/watched/{i}", f"/tmp/watched/{i}x")
+        os.unlink(f"/tmp/watched/{i}x")
+"done"]], { timeout = 20 })
+      watch:stop()
+      return done and "text " .. done.text or ("code %s: %s"):format(code, message)
+    end,
+    ends = "text 'done'|text done",
+  },
+}

@@ -1,0 +1,128 @@
+--- Bombs that take memory: the heap, and what the kernel keeps for a process.
+
+local bomb = require "spec.support.bomb"
+
+return {
+  title = "Bombs: memory",
+
+  bomb.entry {
+    attack = "the heap, in large pieces",
+    naive = "the host swaps, or its kernel kills somebody",
+    ours = "MemoryError in a step; other programs are killed",
+    mark = [[
+def heap():
+    try:
+        return "ok" if bytearray(280 << 20) else ""
+    except MemoryError:
+        return "MemoryError"
+probe(heap)]],
+    answer = "MemoryError|killed by SIGKILL",
+    burn = "x = []\nwhile True: x.append(bytearray(1 << 20))",
+    ends = "error MemoryError.*",
+    seconds = 10,
+  },
+  bomb.entry {
+    attack = "the heap, in small pieces, by several processes",
+    naive = "each process has a limit of its own",
+    ours = "the sandbox has one for all: MemoryError, or `context_lost` when the kernel had to choose",
+    small = "'ok' * (len(bytearray(1 << 20)) > 0)",
+    burn = [[
+import os
+for _ in range(3):
+    os.fork()
+x = []
+while True:
+    x.append(bytearray(100000))]],
+    ends = "error MemoryError.*|code context_lost.*|code timeout.*",
+    seconds = 10,
+    bounded_by = "cgroup",
+  },
+  bomb.entry {
+    attack = "memory that is no heap: shared mappings",
+    naive = "a limit of the heap does not see it",
+    ours = "`context_lost`: the kernel ends the process that asked; the sandbox goes on",
+    mark = [[
+import mmap
+def shared():
+    area = mmap.mmap(-1, 300 << 20)
+    for at in range(0, len(area), 4096):
+        area[at] = 1
+    return "ok"
+print(in_child(shared))]],
+    answer = "killed by SIGKILL",
+    burn = [[
+import mmap
+x = []
+while True:
+    x.append(mmap.mmap(-1, 1 << 20))
+    x[-1].write(bytes(1 << 20))]],
+    ends = "code context_lost.*",
+    seconds = 20,
+    bounded_by = "cgroup",
+    after = function(box) assert(assert(box:step "6 * 7").text == "42") end,
+  },
+  bomb.entry {
+    attack = "files that have no name: memfd_create",
+    naive = "are no file system's, and no limit of a disk sees them",
+    ours = "count as memory: `context_lost`",
+    mark = [[
+def nameless():
+    fd = os.memfd_create("x")
+    for _ in range(300):
+        os.write(fd, bytes(1 << 20))
+    return "ok"
+print(in_child(nameless))]],
+    answer = "killed by SIGKILL",
+    burn = [[
+import os
+fd = os.memfd_create("x")
+while True:
+    os.write(fd, bytes(1 << 20))]],
+    ends = "code context_lost.*",
+    seconds = 20,
+    bounded_by = "cgroup",
+  },
+  bomb.entry {
+    attack = "the kernel's memory: pipes and sockets filled and not read, descriptors in flight",
+    naive = "is nobody's, and cannot be swapped",
+    ours = "OSError at the limit of open files, or `context_lost`",
+    mark = [[
+def pipes():
+    for _ in range(300):
+        os.pipe()
+    return "ok"
+print(in_child(pipes))]],
+    answer = "EMFILE",
+    burn = [[
+import array, fcntl, os, socket
+kept = []
+while True:
+    one, other = socket.socketpair()
+    kept += [one, other]
+    one.setblocking(False)
+    one.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, 1 << 30)
+    try:
+        for _ in range(50):
+            one.sendmsg([b"x" * 4000], [(socket.SOL_SOCKET, socket.SCM_RIGHTS,
+                                         array.array("i", [kept[0].fileno()]))])
+        while True:
+            one.send(bytes(1 << 16))
+    except BlockingIOError:
+        pass]],
+    ends = "error OSError.*Too many.*|code context_lost.*",
+    seconds = 20,
+  },
+  bomb.entry {
+    attack = "a number, a text or a pattern that takes for ever",
+    naive = "hangs, and cannot be interrupted",
+    ours = "MemoryError, or the step's time is over and the runner is replaced when it does not hear",
+    small = "import re; re.match('(a+)+$', 'aaa') and 'ok'",
+    burn = "import re\nre.match('(a+)+$', 'a' * 60 + 'b')",
+    ends = "code timeout.*",
+    after = function(box)
+      local done, _, code = box:step("9 ** 9 ** 9 ** 9", { timeout = 1 })
+      assert(not done and code == "timeout" or done and done.error, code)
+      assert(assert(box:step("6 * 7", { timeout = 20 })).text == "42")
+    end,
+  },
+}

@@ -1,0 +1,210 @@
+--- Bombs of output and input: more than anybody can read, and things that cannot be shown.
+
+local assert = require "luassert"
+local bomb = require "spec.support.bomb"
+local curl = require "spec.support.curl"
+local engine = require "spec.support.engine"
+
+-- Bytes that the engine may have more than before: it passes on, and keeps nothing.
+local SPARE = 64 << 20
+
+local function memory(place)
+  local status = require("spec.support.host").read("/proc/" .. place.daemon.engine_pid .. "/status")
+  return tonumber(status:match "VmRSS:%s*(%d+)") * 1024
+end
+
+--- An entry with a check of the engine's memory.
+local function entry(fields)
+  local after = fields.after
+  function fields.after(box, place)
+    assert(memory(place) < SPARE, "the engine has " .. memory(place) .. " bytes")
+    if after then after(box, place) end
+    assert(assert(box:step("6 * 7", { timeout = 20 })).text == "42")
+  end
+  return bomb.entry(fields)
+end
+
+local function outcome(done, message, code)
+  if not done then return ("code %s: %s"):format(code, message) end
+  return done.exit_code and "exit " .. done.exit_code or "text " .. (done.text or "")
+end
+
+local function headers(box)
+  return {
+    ["E2b-Sandbox-Id"] = box.id, ["E2b-Sandbox-Port"] = "49999", ["Content-Type"] = "application/json",
+  }
+end
+
+--- Requests for so many contexts.
+local function orders(place, box, count)
+  local list = {}
+  for i = 1, count do
+    list[i] = { socket = place.daemon.socket, url = "http://localhost/contexts", method = "POST", body = "{}",
+      headers = headers(box) }
+  end
+  return list
+end
+
+return {
+  title = "Bombs: output and input",
+
+  entry {
+    attack = "print without end",
+    naive = "whoever collects the output runs out of memory",
+    ours = "the client keeps as much as it was told to and drops the rest; the step ends by its time",
+    small = "print('x' * 1000) or 'ok'",
+    burn = "while True: print('x' * 1000)",
+    ends = "code timeout.*",
+    after = function(box)
+      local options = { timeout = 1, max_output = 5000 }
+      local done, _, code, partial = box:step("while True: print('x' * 1000)", options)
+      assert(not done and code == "timeout" and #partial.stdout <= 5000, "output beyond what was asked for")
+      assert(partial.stdout_truncated, "it does not say that some is missing")
+    end,
+  },
+  entry {
+    attack = "one line that never ends, on stdout and on stderr",
+    naive = "waits for the end of the line",
+    ours = "comes in pieces, as lines do",
+    small = "import sys; sys.stdout.write('x' * 1000) and 'ok'",
+    burn = [[
+import sys
+while True:
+    sys.stdout.write("x" * 65536)
+    sys.stderr.write("y" * 65536)]],
+    ends = "code timeout.*",
+  },
+  entry {
+    attack = "a result of a gigabyte",
+    naive = "builds it, quotes it and sends it",
+    ours = "MemoryError in the runner, `context_lost`, or an error that says that it is too large",
+    small = "'ok'",
+    burn = "class X:\n  def __repr__(self): return 'x' * (1 << 30)\nX()",
+    seconds = 15,
+    ends = "error .*|code .*|text .*",
+    after = function(box)
+      local done, message, code = box:step("'x' * (100 << 20)", { timeout = 15 })
+      assert(done or code, message)
+    end,
+  },
+  entry {
+    attack = "results by the hundred thousand, and of every kind",
+    naive = "keeps all until the end",
+    ours = "they come as they are made; the step ends by its time",
+    small = "display('x'); 'ok'",
+    burn = [[
+class Many:
+    def _repr_mimebundle_(self, **_):
+        return {f"text/x{i}": "y" * 100 for i in range(1000)}
+while True:
+    display("x", Many())]],
+    ends = "code timeout.*",
+  },
+  entry {
+    attack = "things that cannot be shown: __repr__ that raises, exits, recurses, prints, or never ends",
+    naive = "the runner falls with them",
+    ours = "an error of the step, or the end of its time",
+    small = "'ok'",
+    act = function(box)
+      for _, body in ipairs {
+        "raise ValueError('no')", "raise SystemExit", "return repr(self)", "raise KeyboardInterrupt",
+        "return None", "return '\\ud800'", "import os; os._exit(1)", "print('x' * 100000); return 'y'",
+      } do
+        local code = "class X:\n  def __repr__(self):\n    " .. body .. "\nX()"
+        local done, message, lost = box:step(code, { timeout = 10 })
+        assert(done or lost == "context_lost", body .. ": " .. tostring(message))
+      end
+      return outcome(box:step("class X:\n  def __repr__(self):\n    while True: pass\nX()", { timeout = 1 }))
+    end,
+    ends = "code timeout.*",
+  },
+  entry {
+    attack = "errors that cannot be shown: megabytes of name and text, endless tracebacks",
+    naive = "the error of the error is nobody's",
+    ours = "an error of the step",
+    small = "'ok'",
+    act = function(box)
+      for _, code in ipairs {
+        "def f(): f()\nf()", "raise type('E' * (1 << 20), (Exception,), {})('x' * (1 << 20))",
+        "class E(Exception):\n  def __str__(self): raise self\nraise E", "raise SystemExit('x' * (1 << 20))",
+        "a = Exception('a'); b = Exception('b'); a.__cause__ = b; b.__cause__ = a\nraise a",
+        "raise ExceptionGroup('g', [ValueError(i) for i in range(100000)])",
+      } do
+        local done, message, lost = box:step(code, { timeout = 15 })
+        assert(done and done.error or lost == "context_lost", code .. ": " .. tostring(message or done.text))
+      end
+      return "all"
+    end,
+    ends = "all",
+  },
+  entry {
+    attack = "a terminal that says something without end",
+    naive = "the supervisor buffers it",
+    ours = "is held back to the rate at which it is read",
+    small = "'ok'",
+    seconds = 2,
+    act = function(box)
+      local terminal = assert(box.pty:create { command = { "yes" }, timeout = 1.5, max_output = 1 << 20 })
+      local done, _, code = terminal:wait()
+      return done and "ended" or code
+    end,
+    ends = "timeout|ended",
+  },
+  entry {
+    attack = "input for a program that reads none",
+    naive = "the supervisor buffers it, or waits with everything else",
+    ours = "the writer waits, or gets an error; others do not",
+    small = "'ok'",
+    act = function(box)
+      local input = ("x"):rep(64 << 20)
+      return outcome(box.commands:run({ "sleep", "100" }, { stdin = input, timeout = 2 }))
+    end,
+    ends = "code timeout.*",
+  },
+  entry {
+    attack = "commands by the hundred",
+    naive = "starts them all",
+    ours = "starts as many as the limit allows, and says so for the others",
+    small = "'ok'",
+    seconds = 5,
+    act = function(box)
+      local started, refused = {}, 0
+      for _ = 1, 100 do
+        local command = box.commands:run({ "sleep", "100" }, { background = true })
+        if command then started[#started + 1] = command else refused = refused + 1 end
+      end
+      for _, command in ipairs(started) do command:kill() end
+      local many = #started > 20 and "many" or #started
+      return ("%s, %s"):format(many, refused > 10 and "others refused" or refused)
+    end,
+    ends = "many, others refused",
+  },
+  entry {
+    attack = "contexts by the hundred, each with a runner",
+    naive = "starts them all",
+    ours = "starts as many as the limits allow; the others end with an error, and the sandbox goes on",
+    small = "'ok'",
+    act = function(box, place)
+      local failed = 0
+      local pending = curl.start(table.unpack(orders(place, box, 100)))
+      repeat place.stepbox.sleep(0.2) until not engine.is_alive(pending.pid)
+      pending.finish()
+      local list = place.daemon:call("GET", "/contexts", nil, headers(box)).json
+      for _, context in ipairs(list) do
+        local done, message, code = box:step("'x'", { context = context.id, timeout = 20 })
+        if not done then
+          assert(message and code)
+          failed = failed + 1
+        end
+        if failed == 3 then break end
+      end
+      return #list < 100 and #list .. " made" or failed > 0 and "some refused" or "none refused"
+    end,
+    after = function(box, place)
+      for _, context in ipairs(place.daemon:call("GET", "/contexts", nil, headers(box)).json) do
+        place.daemon:call("DELETE", "/contexts/" .. context.id, nil, headers(box))
+      end
+    end,
+    ends = "some refused",
+  },
+}
