@@ -15,6 +15,7 @@
 
 #include "bwrap_args.h"
 #include "control_socket.h"
+#include "namespace_counts.h"
 #include "remedy.h"
 #include "sandbox_rlimits.h"
 #include "sandbox_root.h"
@@ -128,14 +129,6 @@ static void wait_for_go(const struct ends *ends) {
         _exit(127);
 }
 
-/* The kernel keeps this number for each namespace; `root` of the sandbox may not raise it. */
-static void forbid_user_namespaces(void) {
-    int fd = open("/proc/sys/user/max_user_namespaces", O_WRONLY | O_CLOEXEC);
-    if (fd < 0 || write(fd, "0", 1) != 1)
-        fail_child("nested user namespaces cannot be forbidden");
-    close(fd);
-}
-
 /* The new process, up to exec. */
 static void run_child(const struct ends *ends, const bwrap_spec *spec, const char *bwrap,
                       pid_t engine) __attribute__((noreturn));
@@ -172,8 +165,9 @@ static void run_child(const struct ends *ends, const bwrap_spec *spec, const cha
         _exit(127);
     if (sandbox_root_build(&root) < 0)
         _exit(127);
-    if (spec->ids.kind != IDS_SINGLE)
-        forbid_user_namespaces();
+    /* With one id bubblewrap makes another one in it, and forbids more. */
+    if (namespace_counts_limit(spec->ids.kind == IDS_SINGLE) < 0)
+        fail_child("nested user namespaces cannot be forbidden");
     int args_fd = write_args(ends, spec, &root);
     if (args_fd < 0)
         fail_child("the arguments of bubblewrap");
