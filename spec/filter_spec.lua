@@ -204,6 +204,26 @@ describe("the filter of system calls", function()
     assert_counted(box, #users)
   end))
 
+  it("is over every process of a sandbox", with_box(function(box)
+    assert(box:step "1")
+    assert(box.commands:run("sleep 100", { background = true }))
+    local function look()
+      local inside, free = 0, {}
+      for _, pid in ipairs(engine.descendants(daemon.engine_pid)) do
+        local status = engine.read("/proc/" .. pid .. "/status")
+        -- One with two numbers is in a process namespace of its own.
+        if status:find "\nNSpid:%s+%d+%s+%d+" then
+          inside = inside + 1
+          if not status:find "\nSeccomp:%s+2\n" then free[#free + 1] = status end
+        end
+      end
+      local text = inside .. " processes, and these without a filter: " .. table.concat(free, "\n")
+      return inside >= 3 and #free == 0, text
+    end
+    -- A runner that is just being made is not there yet.
+    assert(engine.eventually(5, look), select(2, look()))
+  end))
+
   it("lets nobody type into a terminal", with_box(function(box)
     assert(box.files:write("/tmp/type.py", TYPE_INTO))
     assert(output(box, "python3 /tmp/type.py"):find("['error', '1']", 1, true))

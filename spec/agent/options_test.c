@@ -28,12 +28,16 @@ static void takes_a_control_socket(void **state) {
     struct options options;
     assert_int_equal(read_line("agent --control 5", &options), 0);
     assert_int_equal(options.control, 5);
+    assert_int_equal(options.filter, -1);
     assert_string_equal(options.runners, "/opt/stepbox/runners");
     assert_string_equal(options.home, "/home/user");
     assert_int_equal(options.log, LOG_LEVEL_WARN);
     assert_int_equal(
-        read_line("agent --control=0 --runners /r --home /h --log-level debug", &options), 0);
+        read_line("agent --control=0 --filter 7 --runners /r --home /h --log-level debug",
+                  &options),
+        0);
     assert_int_equal(options.control, 0);
+    assert_int_equal(options.filter, 7);
     assert_string_equal(options.runners, "/r");
     assert_string_equal(options.home, "/h");
     assert_int_equal(options.log, LOG_LEVEL_DEBUG);
@@ -69,6 +73,8 @@ static void refuses_bad_lines(void **state) {
         "agent --listen ::1:1,127.0.0.1:2",
         "agent --listen :1,:2",
         "agent --control 5 --log-level loud",
+        "agent --control 5 --filter x",
+        "agent --listen 127.0.0.1:1,127.0.0.1:2 --filter 5",
         "agent --bogus",
     };
     struct options options;
