@@ -126,17 +126,40 @@ static int enable(int directory, const char *group, unsigned wanted) {
     return text[0] ? cgroup_file_write(directory, group, "cgroup.subtree_control", text) : 0;
 }
 
-/* Moves the engine and its watchdog, our parent, to a group beside that of the sandboxes, or back.
- */
+static bool is_same_program(pid_t pid) {
+    char path[64];
+    struct stat own, other;
+    snprintf(path, sizeof path, "/proc/%d/exe", (int)pid);
+    return stat("/proc/self/exe", &own) == 0 && stat(path, &other) == 0 &&
+           own.st_dev == other.st_dev && own.st_ino == other.st_ino;
+}
+
+/* Moves the processes of a group that run this program: the engine, its watchdog, and the one that
+ * waits for the engine to be ready. */
+static int move_own(int parent, const char *from, const char *to) {
+    char text[CGROUP_FILE_MAX];
+    if (cgroup_file_read(parent, from, "cgroup.procs", text) < 0)
+        return -1;
+    int result = 0;
+    for (char *at = text, *end; result == 0; at = end) {
+        long pid = strtol(at, &end, 10);
+        if (end == at)
+            break;
+        if (pid > 0 && is_same_program((pid_t)pid))
+            result = cgroup_file_write_number(parent, to, "cgroup.procs", pid);
+        if (result < 0 && errno == ESRCH)
+            result = 0; /* it has ended meanwhile */
+    }
+    return result;
+}
+
+/* Moves ourselves to a group beside that of the sandboxes, or back. */
 static int step_aside(const struct cgroups *cgroups, int parent, bool aside) {
     char name[CGROUP_NAME_MAX + sizeof CGROUP_ENGINE_SUFFIX];
     snprintf(name, sizeof name, "%s" CGROUP_ENGINE_SUFFIX, cgroups->base);
     if (aside && mkdirat(parent, name, 0755) < 0 && errno != EEXIST)
         return -1;
-    const char *to = aside ? name : ".";
-    int result = cgroup_file_write_number(parent, to, "cgroup.procs", getppid());
-    if (result == 0)
-        result = cgroup_file_write_number(parent, to, "cgroup.procs", getpid());
+    int result = aside ? move_own(parent, ".", name) : move_own(parent, name, ".");
     int saved = errno;
     if (!aside)
         unlinkat(parent, name, AT_REMOVEDIR);

@@ -12,6 +12,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "cgroup_file.h"
+
 /* Numbers are the same process only within a namespace of processes, and only with the time of its
  * start: "stepbox-NAMESPACE-PID-START". */
 struct maker {
@@ -102,6 +104,25 @@ static int sweep_directory(const char *path, unsigned long long space) {
     return left;
 }
 
+/* When we are in the group to which an engine that is gone had stepped aside, because we are its
+ * watchdog: goes back to the one above. That takes no processes as long as it has controllers for
+ * groups in it. path: of our own group; becomes that of the one above. */
+static void step_back(char *path, unsigned long long space) {
+    char *slash = strrchr(path, '/');
+    if (!slash || !is_stale(slash + 1, space))
+        return;
+    *slash = '\0';
+    sweep_directory(path, space);
+    int fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (fd < 0)
+        return;
+    static const char *const controllers[] = {"-memory", "-pids", "-cpu"};
+    for (size_t i = 0; i < sizeof controllers / sizeof *controllers; i++)
+        cgroup_file_write(fd, ".", "cgroup.subtree_control", controllers[i]);
+    cgroup_file_write_number(fd, ".", "cgroup.procs", getpid());
+    close(fd);
+}
+
 int cgroups_sweep(void) {
     struct cgroup_place *places = calloc(CGROUP_PLACES_MAX, sizeof *places);
     unsigned long long space;
@@ -110,6 +131,8 @@ int cgroups_sweep(void) {
     for (size_t i = 0; i < count; i++) {
         char *path = places[i].path;
         size_t mount = strlen(places[i].mount);
+        if (places[i].unified)
+            step_back(path, space);
         left += sweep_directory(path, space);
         /* In version 2 an engine may have taken a place further up (cgroup_base.c). */
         while (places[i].unified && strlen(path) > mount) {

@@ -11,6 +11,7 @@
 #include "detach.h"
 #include "engine.h"
 #include "listener.h"
+#include "own_scope.h"
 #include "report.h"
 #include "watchdog.h"
 
@@ -103,6 +104,10 @@ int main(int argc, char **argv) {
     }
     log_open("stepboxd", options.level);
     reset_signals();
+    /* One with a key in its arguments, which are wiped by now, is started by people, who can do so.
+     */
+    if (options.daemon && !options.serve_tcp)
+        own_scope_enter(argv);
     detach_mark_inherited();
     int report_fd = options.ready_fd;
     if (options.daemon) {

@@ -112,8 +112,8 @@ bool limits_fit(const struct limits *limits, const struct host_facts *host, char
                  limits->cpus, host->cpu_count);
     else if (limits->disk > limits->memory / 4 * 3)
         snprintf(message, room,
-                 "field \"limits\" has a wrong \"diskMB\": the files of a sandbox are kept in its "
-                 "memory, so that %lld is too much for a \"memoryMB\" of %lld: at most three quarters",
+                 "field \"limits\" has a wrong \"diskMB\": files are kept in the sandbox's memory, "
+                 "and %lld is more than three quarters of a \"memoryMB\" of %lld",
                  disk_mb, memory_mb);
     else
         return true;
