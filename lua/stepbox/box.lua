@@ -7,6 +7,7 @@ local Files = require "stepbox.files"
 local Pty = require "stepbox.pty"
 local check = require "stepbox.options"
 local json = require "stepbox.json"
+local network = require "stepbox.network"
 local result = require "stepbox.result"
 local timestamp = require "stepbox.timestamp"
 
@@ -146,6 +147,24 @@ end
 function Box:set_timeout(seconds)
   check.argument("set_timeout", 1, check.seconds, seconds)
   return call.finish(self:start_set_timeout(seconds))
+end
+
+---@class stepbox.NetworkOptions
+---@field allow_internet? boolean without it as it was
+---@field allow_out? string[] addresses, ranges and names, as in `network` of create
+---@field deny_out? string[] addresses and ranges
+---@field egress_proxy? string|table as in create
+
+--- Says anew what the sandbox may reach, also through connections that are open. What is not mentioned is
+--- cleared.
+---@param options stepbox.NetworkOptions
+---@return true|nil
+---@return string? message
+---@return string? code
+function Box:set_network(options)
+  options = check.options("set_network", options, network.options)
+  local wire = network.add({ allow_internet = options.allow_internet }, options, options.egress_proxy)
+  return call.finish(self:start_set_network(wire))
 end
 
 --- Has everything in the sandbox stand still: programs, steps and connections, which all stay, and its life.

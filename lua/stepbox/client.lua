@@ -3,6 +3,7 @@
 local core = require "stepbox.core"
 local call = require "stepbox.call"
 local check = require "stepbox.options"
+local network = require "stepbox.network"
 local task = require "stepbox.task"
 require "stepbox.box"
 
@@ -31,6 +32,8 @@ local CREATE_OPTIONS = {
   setup = check.strings,
   name = check.string,
   allow_internet = check.boolean,
+  network = network.check,
+  egress_proxy = network.check_proxy,
   on_timeout = function(value)
     if value == "kill" or value == "pause" then return nil end
     return '"kill" or "pause" expected, got ' .. tostring(value)
@@ -80,7 +83,12 @@ end
 ---@field metadata? table<string, string> to find it by
 ---@field setup? string[] shell commands, run in order in the foreground
 ---@field name? string kept as metadata `name`
----@field allow_internet? boolean
+---@field allow_internet? boolean whether it reaches the internet; on the local engine not unless it is said
+---@field network? {allow_out?: string[], deny_out?: string[]} what it may reach: addresses, ranges and, with
+---  "0.0.0.0/0" denied, names like "*.example.com" for HTTP and TLS. What is allowed wins; private addresses
+---  are closed unless they are allowed
+---@field egress_proxy? string|table "HOST:PORT" of a SOCKS5 proxy that all its connections go through, or
+---  {address, username, password}
 ---@field on_timeout? "kill"|"pause" what happens when its life is over; default "kill"
 ---@field idempotency_key? string the same request under the same key makes no second sandbox
 ---@field auto_resume? boolean a paused sandbox goes on when something connects to one of its ports
@@ -120,6 +128,7 @@ function Client:create(options)
     request_timeout = options.request_timeout,
     events = events,
   }
+  network.add(wire, options.network, options.egress_proxy)
   if events then return call.finish_with(options, self.core:start_create(wire)) end
   return call.finish(self.core:start_create(wire))
 end

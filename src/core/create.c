@@ -2,6 +2,7 @@
 #include "client.h"
 #include "create_key.h"
 #include "create_limits.h"
+#include "network.h"
 #include "op.h"
 #include "sandbox.h"
 #include "setup.h"
@@ -238,6 +239,18 @@ static int add_pairs(json_t *body, const char *key, const sb_pair *pairs, size_t
     return json_object_set_new(body, key, object) == 0 ? 0 : sbi_no_memory(err);
 }
 
+static int add_network(json_t *body, const sb_network *network, sb_error *err) {
+    json_t *object = network != NULL ? sbi_network_json(network, err) : NULL;
+    if (object == NULL) {
+        return network != NULL ? -1 : 0;
+    }
+    if (json_object_size(object) == 0) {
+        json_decref(object);
+        return 0;
+    }
+    return json_object_set_new(body, "network", object) == 0 ? 0 : sbi_no_memory(err);
+}
+
 static json_t *body_of(const sb_create_options *options, bool local, sb_error *err) {
     const char *template_id =
         options->template_id != NULL ? options->template_id : DEFAULT_TEMPLATE;
@@ -258,6 +271,9 @@ static json_t *body_of(const sb_create_options *options, bool local, sb_error *e
     }
     if (status == 0) {
         status = sbi_create_limits(body, &options->limits, local, err);
+    }
+    if (status == 0) {
+        status = add_network(body, options->network, err);
     }
     if (status == 0 && options->allow_internet != 0) {
         json_object_set_new(body, "allow_internet_access",

@@ -189,8 +189,9 @@ typedef struct sb_create_options {
     const char *const *setup; /* shell commands, run in order in the foreground */
     size_t setup_count;
     sb_limits limits;
-    int allow_internet;          /* 0: the server's default, 1: yes, -1: no */
-    bool auto_pause;             /* when its life is over it is paused instead of killed */
+    int allow_internet;               /* 0: the server's default, 1: yes, -1: no */
+    const struct sb_network *network; /* see stepbox_network.h; NULL: the server's default */
+    bool auto_pause;                  /* when its life is over it is paused instead of killed */
     const char *idempotency_key; /* the same request under the same key makes no second one; NULL:
                                     the library's own */
     bool auto_resume;            /* and goes on when somebody connects to one of its ports */
@@ -376,6 +377,7 @@ SB_API const sb_event *sb_op_next_event(sb_op *op);
 #include "stepbox_engine.h"
 #include "stepbox_files.h"
 #include "stepbox_life.h"
+#include "stepbox_network.h"
 #include "stepbox_ports.h"
 #include "stepbox_process.h"
 

@@ -118,6 +118,7 @@ void set_boolean(lua_State *L, const char *name, bool value);
 const char *field_string(lua_State *L, int table, const char *name);
 double field_number(lua_State *L, int table, const char *name, double missing);
 int field_boolean(lua_State *L, int table, const char *name); /* 1, -1 or 0: not given */
+sb_network field_network(lua_State *L, int table);
 const sb_pair *field_pairs(lua_State *L, int table, const char *name, size_t *count);
 const char *const *field_strings(lua_State *L, int table, const char *name, size_t *count);
 
@@ -147,6 +148,7 @@ void watch_register(lua_State *L);
 void forward_register(lua_State *L); /* the same */
 void engine_register(lua_State *L);  /* of clients and boxes */
 void life_register(lua_State *L);    /* of boxes */
+void network_register(lua_State *L); /* the same */
 
 int loop_create(lua_State *L);
 int client_create(lua_State *L);

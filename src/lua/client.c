@@ -85,11 +85,11 @@ static sb_limits limits_of(lua_State *L, int table) {
 
 /* client:start_create({template, timeout, envs, metadata, setup, allow_internet, auto_pause,
  * auto_resume, idempotency_key, request_timeout, events, memory, cpus, disk, processes,
- * open_files}) */
+ * open_files, and those of start_set_network}) */
 static int client_start_create(lua_State *L) {
     struct client_owner *client = client_check(L, 1);
     luaL_checktype(L, 2, LUA_TTABLE);
-    luaL_checkstack(L, 12, NULL);
+    luaL_checkstack(L, 20, NULL);
     sb_create_options options = {0};
     options.template_id = field_string(L, 2, "template");
     options.timeout = field_number(L, 2, "timeout", 0);
@@ -100,6 +100,8 @@ static int client_start_create(lua_State *L) {
     options.auto_pause = field_boolean(L, 2, "auto_pause") == 1;
     options.auto_resume = field_boolean(L, 2, "auto_resume") == 1;
     options.limits = limits_of(L, 2);
+    sb_network network = field_network(L, 2);
+    options.network = &network;
     options.envs = field_pairs(L, 2, "envs", &options.env_count);
     options.metadata = field_pairs(L, 2, "metadata", &options.metadata_count);
     options.setup = field_strings(L, 2, "setup", &options.setup_count);

@@ -53,6 +53,7 @@ SB_API int luaopen_stepbox_core(lua_State *L) {
     forward_register(L);
     engine_register(L);
     life_register(L);
+    network_register(L);
     lua_newtable(L);
     compat_setfuncs(L, functions);
     push_members(L, BOX_TYPE, "methods");
