@@ -13,7 +13,7 @@ fuzz_make = $(MAKE) --no-print-directory --silent BUILD=build-fuzz VARIANT=fuzz 
 	FUZZ_TARGETS='$(FUZZ_TARGETS)'
 
 fuzz_programs = $(patsubst fuzz/%.c,$(BUILD)/fuzz/%,$(wildcard fuzz/$(1)/*.c))
-FUZZ_ALL := $(foreach room,core archive common engine agent,$(call fuzz_programs,$(room)))
+FUZZ_ALL := $(foreach room,core archive common engine agent egress,$(call fuzz_programs,$(room)))
 
 build_fuzz = @mkdir -p $(@D) && $(CC) $(CPPFLAGS) $(CFLAGS) -fsanitize=fuzzer -Isrc/$(notdir $(@D)) -Isrc/core \
 	-Isrc/common $(call pc,cflags,$(CORE_PC) $(SERVER_PC) $(ENGINE_PC) $(AGENT_PC)) $(LDFLAGS) -o $@ $(filter %.c %.o %.a,$^) \
@@ -22,7 +22,8 @@ build_fuzz = @mkdir -p $(@D) && $(CC) $(CPPFLAGS) $(CFLAGS) -fsanitize=fuzzer -I
 # As libraries, so that a target can stand in for a file of the room.
 $(BUILD)/fuzz/engine.a: $(call without_main,$(ENGINE_OBJ)) $(COMMON_OBJ)
 $(BUILD)/fuzz/agent.a: $(call without_main,$(AGENT_OBJ)) $(COMMON_OBJ)
-$(BUILD)/fuzz/engine.a $(BUILD)/fuzz/agent.a:
+$(BUILD)/fuzz/egress.a: $(call without_main,$(EGRESS_OBJ)) $(COMMON_OBJ)
+$(BUILD)/fuzz/engine.a $(BUILD)/fuzz/agent.a $(BUILD)/fuzz/egress.a:
 	@mkdir -p $(@D) && rm -f $@ && ar rcs $@ $^
 
 $(FUZZ_ALL): fuzz/fuzz.h
@@ -36,6 +37,9 @@ $(call fuzz_programs,engine): $(BUILD)/fuzz/engine/%: fuzz/engine/%.c $(BUILD)/f
 	$(build_fuzz) $(call pc,libs,$(ENGINE_PC))
 $(call fuzz_programs,agent): $(BUILD)/fuzz/agent/%: fuzz/agent/%.c $(BUILD)/fuzz/agent.a
 	$(build_fuzz)
+
+$(call fuzz_programs,egress): $(BUILD)/fuzz/egress/%: fuzz/egress/%.c $(BUILD)/fuzz/egress.a $(BUILD)/fuzz/engine.a
+	$(build_fuzz) $(call pc,libs,$(ENGINE_PC))
 
 # Inputs that a program failed at stay in build/fuzz/.
 .PHONY: $(FUZZ_TARGETS:%=fuzz-run/%)

@@ -61,20 +61,22 @@ static bool keep_name(const uint8_t *bytes, size_t length, char name[HELLO_NAME_
 
 /* The extensions of a ClientHello: server_name is 0, and its list has one host_name, 0. */
 static hello_result find_server_name(struct reader extensions, char name[HELLO_NAME_MAX]) {
+    bool found = false;
     while (!extensions.bad && extensions.left > 0) {
         size_t type = take_number(&extensions, 2);
         struct reader body = take_vector(&extensions, 2);
-        if (type != 0 || extensions.bad)
+        if (type != 0)
             continue;
         struct reader list = take_vector(&body, 2);
         size_t kind = take_number(&list, 1);
         struct reader host = take_vector(&list, 2);
-        return kind == 0 && !host.bad && list.left == 0 && body.left == 0 &&
-                       keep_name(host.at, host.left, name)
-                   ? HELLO_DONE
-                   : HELLO_BAD;
+        /* Of two, a server could take the other. */
+        if (found || kind != 0 || host.bad || list.left > 0 || body.left > 0 ||
+            !keep_name(host.at, host.left, name))
+            return HELLO_BAD;
+        found = true;
     }
-    return HELLO_BAD;
+    return found && !extensions.bad ? HELLO_DONE : HELLO_BAD;
 }
 
 static hello_result read_client_hello(struct reader hello, char name[HELLO_NAME_MAX]) {
@@ -138,6 +140,16 @@ static bool has_origin_target(const uint8_t *line, size_t length) {
     return space && (size_t)(space - line) + 1 < length && (space[1] == '/' || space[1] == '*');
 }
 
+/* Whether all servers see the same in it: some end a line at a CR alone, or take what stands before
+ * blanks and the colon for the header's name. */
+static bool is_plain(const uint8_t *line, size_t length) {
+    for (size_t i = 0; i < length; i++)
+        if ((line[i] < ' ' && line[i] != '\t') || line[i] == 0x7f)
+            return false;
+    const uint8_t *colon = memchr(line, ':', length);
+    return !colon || colon == line || (colon[-1] != ' ' && colon[-1] != '\t');
+}
+
 hello_result hello_http(const uint8_t *bytes, size_t length, char name[HELLO_NAME_MAX]) {
     bool found = false;
     size_t at = 0;
@@ -146,9 +158,11 @@ hello_result hello_http(const uint8_t *bytes, size_t length, char name[HELLO_NAM
         if (!newline)
             return length < HELLO_MAX ? HELLO_MORE : HELLO_BAD;
         size_t line = (size_t)(newline - (bytes + at));
-        if (line == 0 || newline[-1] != '\r' || memchr(bytes + at, '\0', line))
+        if (line == 0 || newline[-1] != '\r')
             return HELLO_BAD;
         line--;
+        if (!is_plain(bytes + at, line))
+            return HELLO_BAD;
         if (first && !has_origin_target(bytes + at, line))
             return HELLO_BAD;
         if (line == 0)
