@@ -1,4 +1,3 @@
-local cjson = require "cjson"
 local curl = require "spec.support.curl"
 local engine = require "spec.support.engine"
 
@@ -38,31 +37,6 @@ describe("a sandbox that is paused", function()
 
   local function pause(sandbox) assert.equal(204, daemon:call("POST", path(sandbox, "/pause")).status) end
 
-  local function execution(sandbox, code)
-    return {
-      socket = daemon.socket,
-      method = "POST",
-      url = "http://49999-" .. sandbox.sandboxID .. ".local/execute",
-      headers = { ["X-Access-Token"] = sandbox.envdAccessToken, ["Content-Type"] = "application/json" },
-      body = cjson.encode { code = code },
-    }
-  end
-
-  --- What code printed, and what it raised, by the answer to its execution.
-  local function output_of(answer)
-    local output = {}
-    for line in answer.body:gmatch "[^\n]+" do
-      local event = cjson.decode(line)
-      if event.type == "stdout" then output[#output + 1] = event.text end
-      if event.type == "error" then output[#output + 1] = event.value end
-    end
-    assert(answer.body:find '"end_of_execution"}\n$', answer.body)
-    return table.concat(output)
-  end
-
-  --- Runs code; returns what it printed.
-  local function run(sandbox, code) return output_of(curl.request(execution(sandbox, code))) end
-
   local function state(sandbox) return daemon:call("GET", path(sandbox)).json.state end
 
   it("is shown as such, found by its state, and not among the running", function()
@@ -99,7 +73,7 @@ describe("a sandbox that is paused", function()
 
   it("stands still with all its processes, and goes on where it was", function()
     local sandbox = daemon:create()
-    run(sandbox, [[
+    daemon:run(sandbox, [[
 import subprocess
 loop = "while :; do :; done # "
 subprocess.Popen(["sh", "-c", loop + "1111"])
@@ -110,7 +84,7 @@ x = 41]])
     assert(engine.eventually(5, function() return processes(daemon.pid, "kill -STOP"):find "T" end))
     assert.is_true(are_busy(daemon.pid, "done # 1111"))
     assert.is_true(are_busy(daemon.pid, "done # 2222"))
-    local step = curl.start(execution(sandbox, [[
+    local step = curl.start(daemon:execution(sandbox, [[
 import time
 for i in range(10):
     print(i, flush=True)
@@ -128,8 +102,8 @@ for i in range(10):
     assert.is_true(are_busy(daemon.pid, "done # 2222"))
     -- What the code had stopped by itself stays so.
     assert.equal("T", (processes(daemon.pid, "kill -STOP")))
-    assert.equal("0\n1\n2\n3\n4\n5\n6\n7\n8\n9\n", output_of(assert(step.finish())))
-    assert.equal("42\n", run(sandbox, "print(x + 1)"))
+    assert.equal("0\n1\n2\n3\n4\n5\n6\n7\n8\n9\n", engine.output_of(assert(step.finish())))
+    assert.equal("42\n", daemon:run(sandbox, "print(x + 1)"))
     daemon:call("DELETE", path(sandbox))
   end)
 
@@ -162,7 +136,7 @@ for i in range(10):
   it("refuses what would need it to run, and says that it is paused", function()
     local sandbox = daemon:create()
     pause(sandbox)
-    local answer = engine.decode(curl.request(execution(sandbox, "1")))
+    local answer = engine.decode(curl.request(daemon:execution(sandbox, "1")))
     assert.equal(502, answer.status)
     assert.same({
       sandboxId = sandbox.sandboxID, message = "The sandbox is paused", code = 502, canAutoResume = false,
@@ -186,22 +160,22 @@ for i in range(10):
   end)
 
   it("does not end when its time would have been over, and is killed like any other", function()
-    local before = #engine.descendants(daemon.pid)
+    local before = processes(daemon.pid, "stepbox-agent")
     local sandbox = daemon:create { timeout = 1 }
     pause(sandbox)
     os.execute "sleep 1.5"
     assert.equal("paused", state(sandbox))
-    assert.equal(before + 2, #engine.descendants(daemon.pid)) -- bwrap and the agent
+    assert.equal(#before + 2, #processes(daemon.pid, "stepbox-agent")) -- bwrap and the agent
     assert.equal(204, daemon:call("DELETE", path(sandbox)).status)
     assert_error(daemon:call("GET", path(sandbox)), 404, "not found")
-    assert.equal(before, #engine.descendants(daemon.pid))
+    assert.equal(#before, #processes(daemon.pid, "stepbox-agent"))
   end)
 
   it("ends with the process that holds its lease", function()
     local sandbox = daemon:create()
     local holder = curl.start({
       socket = daemon.socket, method = "PUT", url = "http://localhost" .. path(sandbox, "/lease"),
-    }, execution(sandbox, "import time; time.sleep(30)"))
+    }, daemon:execution(sandbox, "import time; time.sleep(30)"))
     os.execute "sleep 0.5"
     pause(sandbox)
     os.execute("kill -9 " .. holder.pid)
@@ -226,7 +200,7 @@ for i in range(10):
       end
     end
     daemon:call("POST", "/v2" .. path(sandbox, "/connect"))
-    assert.equal("2\n", run(sandbox, "print(1 + 1)"))
+    assert.equal("2\n", daemon:run(sandbox, "print(1 + 1)"))
     daemon:call("DELETE", path(sandbox))
   end)
 
@@ -234,10 +208,10 @@ for i in range(10):
     local sandbox = daemon:create { timeout = 1, autoPause = true }
     assert.same({ onTimeout = "pause", autoResume = false },
       daemon:call("GET", path(sandbox)).json.lifecycle)
-    run(sandbox, "x = 5")
+    daemon:run(sandbox, "x = 5")
     assert(engine.eventually(3, function() return state(sandbox) == "paused" end))
     assert.equal(201, daemon:call("POST", path(sandbox, "/connect"), { timeout = 1 }).status)
-    assert.equal("5\n", run(sandbox, "print(x)"))
+    assert.equal("5\n", daemon:run(sandbox, "print(x)"))
     -- Each time.
     assert(engine.eventually(3, function() return state(sandbox) == "paused" end))
     daemon:call("DELETE", path(sandbox))
@@ -246,10 +220,10 @@ for i in range(10):
   it("goes on by traffic when that was asked for", function()
     local sandbox = daemon:create { timeout = 1, autoPause = true, autoResume = { enabled = true } }
     assert.same({ onTimeout = "pause", autoResume = true }, daemon:call("GET", path(sandbox)).json.lifecycle)
-    run(sandbox, "x = 6")
+    daemon:run(sandbox, "x = 6")
     assert(engine.eventually(3, function() return state(sandbox) == "paused" end))
     local requests = {}
-    for i = 1, 4 do requests[i] = curl.start(execution(sandbox, "print(x)")) end
+    for i = 1, 4 do requests[i] = curl.start(daemon:execution(sandbox, "print(x)")) end
     for i = 1, 4 do
       assert.truthy(assert(requests[i].finish()).body:find('"6\\n"', 1, true))
     end

@@ -126,6 +126,32 @@ function Engine:outside(code)
   return (M.sh("/usr/bin/python3 " .. path))
 end
 
+--- The request that runs code in a sandbox, for curl.
+function Engine:execution(sandbox, code)
+  return {
+    socket = self.socket,
+    method = "POST",
+    url = "http://49999-" .. sandbox.sandboxID .. ".local/execute",
+    headers = { ["X-Access-Token"] = sandbox.envdAccessToken, ["Content-Type"] = "application/json" },
+    body = cjson.encode { code = code },
+  }
+end
+
+--- What the code printed, and what it raised, by the answer to that request.
+function M.output_of(answer)
+  local output = {}
+  for line in answer.body:gmatch "[^\n]+" do
+    local event = cjson.decode(line)
+    if event.type == "stdout" then output[#output + 1] = event.text end
+    if event.type == "error" then output[#output + 1] = event.value end
+  end
+  assert(answer.body:find '"end_of_execution"}\n$', answer.body)
+  return table.concat(output)
+end
+
+--- Runs code in a sandbox; returns what it printed, and what it raised.
+function Engine:run(sandbox, code) return M.output_of(curl.request(self:execution(sandbox, code))) end
+
 function Engine:is_running(id) return self:call("GET", "/sandboxes/" .. id).status == 200 end
 
 --- Stops it; fails when it, a process of its sandboxes, or the socket is still there.

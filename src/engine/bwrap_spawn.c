@@ -16,6 +16,7 @@
 #include "bwrap_args.h"
 #include "control_socket.h"
 #include "namespace_counts.h"
+#include "process.h"
 #include "remedy.h"
 #include "sandbox_rlimits.h"
 #include "sandbox_root.h"
@@ -96,14 +97,6 @@ static void keep(int fd) {
     fcntl(fd, F_SETFD, 0);
 }
 
-static void restore_signals(void) {
-    for (int number = 1; number < NSIG; number++)
-        signal(number, SIG_DFL);
-    sigset_t none;
-    sigemptyset(&none);
-    sigprocmask(SIG_SETMASK, &none, NULL);
-}
-
 /* bubblewrap's arguments in a descriptor that it inherits; -1 with errno. */
 static int write_args(const struct ends *ends, const bwrap_spec *spec,
                       const struct sandbox_root *root) {
@@ -137,10 +130,11 @@ static void run_child(const struct ends *ends, const bwrap_spec *spec, const cha
     struct sandbox_root root = {.payload = spec->payload,
                                 .ids = &spec->ids,
                                 .size = (uint64_t)spec->limits->disk,
+                                .snapshot_fd = spec->snapshot_fd,
                                 .tree = spec->isolation->tree,
                                 .local = &spec->isolation->local,
                                 .bwrap = bwrap};
-    restore_signals();
+    process_reset_signals();
     if (dup2(ends->null_fd, 0) < 0 || dup2(ends->errors[1], 1) < 0 || dup2(ends->errors[1], 2) < 0)
         _exit(127);
     setsid(); /* Ctrl-C at the engine's terminal is the engine's business */

@@ -28,6 +28,7 @@ typedef struct bwrap_spec {
     const char *bwrap;                     /* absolute, or "": found on PATH */
     int join[CGROUP_JOIN_MAX], join_count; /* cgroup_open_join(); not taken */
     int filter_fd;                         /* for the agent: syscall_filter_fd() */
+    int snapshot_fd;                       /* what its files are unpacked from; -1: none */
     struct sandbox_ids ids;
     const struct host_isolation *isolation;
 } bwrap_spec;

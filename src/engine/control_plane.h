@@ -49,7 +49,8 @@ int api_lease_holder(const struct api_call *call);
 
 /* op_*.c */
 api_operation op_health, op_create, op_list, op_get, op_delete, op_timeout, op_refresh, op_connect,
-    op_pause, op_resume, op_lease_take, op_lease_release, op_logs, op_network, op_metrics,
-    op_metrics_of_many, op_engine, op_engine_stop;
+    op_pause, op_resume, op_snapshot, op_snapshot_list, op_snapshot_delete, op_lease_take,
+    op_lease_release, op_logs, op_network, op_metrics, op_metrics_of_many, op_engine,
+    op_engine_stop;
 
 #endif

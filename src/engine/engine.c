@@ -114,7 +114,8 @@ static void on_change(void *user) {
         return;
     }
     ev_timer_stop(engine->loop, &running->idle);
-    if (sandboxes == 0 && connections == 0 && engine->options->idle_timeout > 0) {
+    size_t snapshots = engine->snapshots ? snapshots_count(engine->snapshots) : 0;
+    if (sandboxes == 0 && connections == 0 && snapshots == 0 && engine->options->idle_timeout > 0) {
         ev_timer_set(&running->idle, engine->options->idle_timeout, 0.0);
         ev_timer_start(engine->loop, &running->idle);
     }
@@ -193,7 +194,9 @@ static int set_up(struct running *running, const struct options *options, char *
                             .on_change = on_change,
                             .user = running});
     engine->idempotency = engine->sandboxes ? idempotency_new(engine->sandboxes) : NULL;
-    if (!engine->idempotency)
+    engine->snapshots = snapshots_new(&(snapshots_config){
+        .most = engine->config.max_snapshots, .on_change = on_change, .user = running});
+    if (!engine->idempotency || !engine->snapshots)
         return -1;
     engine->gateway = gateway_new(&(gateway_config){.loop = engine->loop,
                                                     .sandboxes = engine->sandboxes,
@@ -227,6 +230,7 @@ static void tear_down(struct running *running) {
     if (running->server)
         http_server_free(running->server);
     idempotency_free(engine->idempotency);
+    snapshots_free(engine->snapshots);
     if (engine->sandboxes && sandboxes_count(engine->sandboxes) == 0)
         sandboxes_free(engine->sandboxes);
     cgroups_close(engine->cgroups);

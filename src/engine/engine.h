@@ -13,6 +13,7 @@
 #include "idempotency.h"
 #include "sandbox.h"
 #include "sandbox_record.h"
+#include "snapshots.h"
 #include "socket_claim.h"
 
 struct payload;
@@ -26,6 +27,7 @@ struct engine {
     struct cgroups *cgroups;
     struct sandboxes *sandboxes;
     struct idempotency *idempotency;
+    struct snapshots *snapshots;
     struct gateway *gateway;
     bool stopping; /* it takes no more requests to make or change something */
     const struct payload *payload;

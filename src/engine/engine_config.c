@@ -18,6 +18,7 @@
 /* Limits are ceilings that few sandboxes come near, so their sum may be a multiple of the memory.
  * What all of them really take together is bounded apart from this, where there are cgroups
  * (cgroups.h). */
+#define MAX_SNAPSHOTS_MB 4096
 #define MEMORY_OVERCOMMIT 16
 
 bool engine_config_default_path(char out[PATH_MAX]) {
@@ -71,6 +72,7 @@ static const struct field_rule rules[] = {
     FIELD("limits", limits_field),
     {.name = "maxSandboxes", .check = field_integer, .least = 1, .most = 100000},
     {.name = "maxMemoryMB", .check = field_integer, .least = 64, .most = 1024 * 1024 * 1024},
+    {.name = "maxSnapshotsMB", .check = field_integer, .least = 1, .most = 1024 * 1024 * 1024},
     FIELD("templates", templates_field),
     FIELD("network", object_field),
     FIELD("forkRunners", field_boolean),
@@ -163,6 +165,8 @@ int engine_config_load(struct engine_config *config, const char *path,
     config->max_memory = fields_integer(config->file, "maxMemoryMB",
                                         (json_int_t)host->memory_mb * MEMORY_OVERCOMMIT) *
                          LIMITS_MIB;
+    config->max_snapshots =
+        (uint64_t)(fields_integer(config->file, "maxSnapshotsMB", MAX_SNAPSHOTS_MB) * LIMITS_MIB);
     if (all_fit(config, host, why, sizeof why))
         return 0;
     snprintf(message, room, "the configuration %s is wrong: %s", config->path, why);

@@ -1,10 +1,10 @@
 /*
  * engine_config.h - the engine's configuration file: what whoever runs it allows its sandboxes.
  *
- * JSON: {"limits": {...}, "maxSandboxes": N, "maxMemoryMB": N, "templates": {NAME: {"limits":
- * {...}}}, "network": {...}, "forkRunners": BOOLEAN, "shareZygotes": BOOLEAN}; each may be absent.
- * A file that is wrong stops the engine's start: limits that were written down and do not hold
- * would be worse.
+ * JSON: {"limits": {...}, "maxSandboxes": N, "maxMemoryMB": N, "maxSnapshotsMB": N, "templates":
+ * {NAME: {"limits": {...}}}, "network": {...}, "forkRunners": BOOLEAN, "shareZygotes": BOOLEAN};
+ * each may be absent. A file that is wrong stops the engine's start: limits that were written down
+ * and do not hold would be worse.
  */
 #ifndef STEPBOX_ENGINE_CONFIG_H
 #define STEPBOX_ENGINE_CONFIG_H
@@ -21,7 +21,8 @@ struct engine_config {
     json_t *file;         /* an object, checked; {} without a file */
     struct limits limits; /* of a sandbox of no template's own */
     int max_sandboxes;
-    int64_t max_memory; /* bytes: the sum of the limits of all sandboxes */
+    int64_t max_memory;     /* bytes: the sum of the limits of all sandboxes */
+    uint64_t max_snapshots; /* bytes of all snapshots */
 };
 
 /* Where the file is when nobody says: $XDG_CONFIG_HOME/stepbox/engine.json, or in ~/.config.

@@ -17,7 +17,7 @@ static void try_in_child(const struct sandbox_ids *ids, enum system_tree tree, i
     __attribute__((noreturn));
 static void try_in_child(const struct sandbox_ids *ids, enum system_tree tree, int errors_fd) {
     struct sandbox_root root = {
-        .ids = ids, .size = TRIED_SIZE, .tree = tree, .bwrap = "/usr/bin/bwrap"};
+        .snapshot_fd = -1, .ids = ids, .size = TRIED_SIZE, .tree = tree, .bwrap = "/usr/bin/bwrap"};
     prctl(PR_SET_PDEATHSIG, SIGKILL);
     signal(SIGCHLD, SIG_DFL);
     dup2(errors_fd, STDERR_FILENO);

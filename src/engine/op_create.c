@@ -1,7 +1,9 @@
 /* POST /sandboxes, POST /v2/sandboxes: makes a sandbox, and answers when it is ready. */
 #include "control_plane.h"
 
+#include <errno.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "caps.h"
 #include "create_fields.h"
@@ -24,6 +26,23 @@ static bool read_lease(const struct api_call *call, int *pidfd) {
     }
     *pidfd = api_lease_holder(call);
     return *pidfd >= 0;
+}
+
+/* The template of an id, or that of the sandbox of which it is a snapshot. */
+static const char *alias_of(const struct api_call *call, const char *template_id,
+                            struct snapshot **snapshot) {
+    const char *alias = template_alias(template_id);
+    *snapshot = alias ? NULL : snapshots_find(call->engine->snapshots, template_id);
+    return *snapshot ? (*snapshot)->alias : alias;
+}
+
+/* The files that it begins with. Answers and returns false when they cannot be had. */
+static bool open_snapshot(const struct api_call *call, const struct snapshot *snapshot, int *fd) {
+    *fd = snapshot ? snapshot_open(snapshot) : -1;
+    if (!snapshot || *fd >= 0)
+        return true;
+    api_error(call->request, 503, "the snapshot cannot be read: %s", strerror(errno));
+    return false;
 }
 
 /* What it may take, and whether there is room for it. Answers and returns false when not. */
@@ -87,13 +106,14 @@ void op_create(const struct api_call *call) {
         json_decref(body);
         return;
     }
+    struct snapshot *snapshot;
     bool second = call->version == 2;
     const char *template_id = json_string_value(fields_get(body, "templateID"));
     network_config network = {0};
     sandbox_request wanted = {
         .network = &network,
         .template_id = template_id,
-        .alias = template_alias(template_id),
+        .alias = alias_of(call, template_id, &snapshot),
         .secure = second || fields_boolean(body, "secure", false),
         .auto_pause = fields_boolean(body, "autoPause", false),
         .auto_resume = json_is_true(json_object_get(fields_get(body, "autoResume"), "enabled")),
@@ -101,16 +121,20 @@ void op_create(const struct api_call *call) {
             (int)fields_integer(body, "timeout", second ? DEFAULT_TIMEOUT_V2 : DEFAULT_TIMEOUT_V1),
         .metadata = fields_get(body, "metadata"),
         .environment = fields_get(body, "envVars"),
+        .snapshot_fd = -1,
     };
     if (!wanted.alias)
         api_error(call->request, 404,
-                  "template \"%s\" not found: this engine has base, code-interpreter-v1 and "
-                  "code-interpreter",
+                  "template \"%s\" not found: this engine has base, code-interpreter-v1, "
+                  "code-interpreter and the snapshots that were taken in it",
                   template_id);
     else if (read_network(call, body, &network) &&
              read_limits(call, body, wanted.alias, &wanted.limits) &&
+             open_snapshot(call, snapshot, &wanted.snapshot_fd) &&
              read_lease(call, &wanted.lease_fd))
         creation_begin(call, &wanted, key, body);
+    if (wanted.snapshot_fd >= 0)
+        close(wanted.snapshot_fd);
     network_config_free(&network);
     json_decref(body);
 }

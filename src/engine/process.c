@@ -39,3 +39,11 @@ pid_t process_parent(pid_t pid) {
         return -1;
     return (pid_t)parent;
 }
+
+void process_reset_signals(void) {
+    for (int number = 1; number < NSIG; number++)
+        signal(number, SIG_DFL);
+    sigset_t none;
+    sigemptyset(&none);
+    sigprocmask(SIG_SETMASK, &none, NULL);
+}

@@ -14,6 +14,9 @@ int process_open(pid_t pid);
 /* SIGKILL. 0, or -1 with errno (ESRCH: it has ended). */
 int process_kill(int pidfd);
 
+/* In a child: takes away the handlers and the mask that it has from the engine. */
+void process_reset_signals(void);
+
 /* The parent of a process, or -1 when there is no such process. */
 pid_t process_parent(pid_t pid);
 

@@ -256,7 +256,7 @@ struct sandbox *sandbox_create(struct sandboxes *set, const sandbox_request *req
                  "run it as an ordinary user");
     else if (!(sandbox = calloc(1, sizeof *sandbox)) || prepare(sandbox, set, request) < 0)
         snprintf(message, room, "the sandbox could not be started: %s", strerror(errno));
-    else if (sandbox_process_start(sandbox, message, room) == 0) {
+    else if (sandbox_process_start(sandbox, request->snapshot_fd, message, room) == 0) {
         ev_now_update(set->config.loop); /* the fork took time, and the timers count from now */
         sandboxes_link(set, sandbox);
         sandbox->started = started;

@@ -17,6 +17,7 @@
 
 #include "network.h"
 #include "sandbox_limits.h"
+#include "id_space.h"
 #include "payload.h"
 #include "sandbox_record.h"
 #include "syscall_filter.h"
@@ -72,6 +73,7 @@ typedef struct sandbox_request {
     int timeout;         /* seconds to live */
     json_t *metadata;    /* borrowed; or NULL */
     json_t *environment; /* borrowed; or NULL */
+    int snapshot_fd;     /* the archive of the files that it begins with; not taken; -1: none */
     int lease_fd; /* pidfd of the process that it shall not outlive, taken also on failure; or -1 */
 } sandbox_request;
 
@@ -111,6 +113,7 @@ json_t *sandbox_refused_describe(const struct sandbox *sandbox);
 /* Neither paused nor on the way to or from that. */
 bool sandbox_is_running(const struct sandbox *sandbox);
 
+/* It goes on soon, without more: resuming, or held. */
 bool sandbox_is_resuming(const struct sandbox *sandbox);
 
 /* Called once. status 0: it is so, and sandbox there; else an HTTP status and why not, and sandbox
@@ -125,6 +128,16 @@ int sandbox_pause(struct sandbox *sandbox, sandbox_settled *settled, void *user,
  * Only for one that is not running. */
 int sandbox_resume(struct sandbox *sandbox, int seconds, sandbox_settled *settled, void *user,
                    char *message, size_t room);
+
+/* Has it stand still until sandbox_release_hold(), whatever is asked for meanwhile: to whom it ran
+ * it looks as if it ran on slowly. The same returns. */
+int sandbox_hold(struct sandbox *sandbox, sandbox_settled *settled, void *user, char *message,
+                 size_t room);
+void sandbox_release_hold(struct sandbox *sandbox);
+
+/* A pidfd of its bubblewrap, whose mounts are those that it has been made of; -1 with errno. */
+int sandbox_open_bwrap(const struct sandbox *sandbox);
+const struct sandbox_ids *sandbox_ids_of(const struct sandbox *sandbox);
 
 /* What happens when its time is over. */
 void sandbox_set_auto_pause(struct sandbox *sandbox, bool auto_pause);

@@ -81,6 +81,8 @@ struct sandbox_pause {
     uint16_t number;   /* of the word */
     double left;       /* seconds to live when it began to pause */
     int seconds;       /* to live from when it runs again */
+    bool held;         /* by sandbox_hold() */
+    bool ran;          /* when it was held: it is not shown as paused, and goes on */
     bool by_group;     /* its processes are frozen by the kernel, not stopped by the agent */
     struct pause_waiter *waiters;
 };
@@ -144,7 +146,7 @@ void sandbox_set_state(struct sandbox *sandbox, enum sandbox_state state, const 
 void sandbox_process_changed(struct sandbox *sandbox);
 
 /* sandbox_process.c */
-int sandbox_process_start(struct sandbox *sandbox, char *message, size_t room);
+int sandbox_process_start(struct sandbox *sandbox, int snapshot_fd, char *message, size_t room);
 /* Takes note of what bwrap has said and nobody has read yet. */
 void sandbox_process_read_status(struct sandbox *sandbox);
 void sandbox_process_kill(struct sandbox *sandbox);

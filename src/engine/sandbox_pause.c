@@ -35,7 +35,7 @@ bool sandbox_is_running(const struct sandbox *sandbox) {
 }
 
 bool sandbox_is_resuming(const struct sandbox *sandbox) {
-    return sandbox->state == SANDBOX_RESUMING;
+    return sandbox->state == SANDBOX_RESUMING || sandbox->pause.ran;
 }
 
 /* 0, or -1 when out of memory. */
@@ -109,7 +109,10 @@ static void begin_pause(struct sandbox *sandbox) {
     ev_timer_stop(loop, &sandbox->life);
     pause->seconds = 0;
     pause->by_group = sandbox->cgroup != NULL;
-    sandbox_set_state(sandbox, SANDBOX_PAUSING, pause->left > 0 ? "asked for" : "its time is over");
+    sandbox_set_state(sandbox, SANDBOX_PAUSING,
+                      pause->held       ? "for a snapshot"
+                      : pause->left > 0 ? "asked for"
+                                        : "its time is over");
     say(sandbox, PAUSE_STOP, PAUSE_DEADLINE);
 }
 
@@ -120,19 +123,29 @@ static void begin_resume(struct sandbox *sandbox) {
     say(sandbox, PAUSE_GO, RESUME_DEADLINE);
 }
 
-static void on_paused(struct sandbox *sandbox) {
-    sandbox_set_state(sandbox, SANDBOX_PAUSED, "everything in it stands still");
+/* Clients see it from now on. */
+static void show_paused(struct sandbox *sandbox) {
     sandbox->record.paused = true;
     sandbox->record.end_at = rfc3339_now();
+}
+
+static void on_paused(struct sandbox *sandbox) {
+    struct sandbox_pause *pause = &sandbox->pause;
+    sandbox_set_state(sandbox, SANDBOX_PAUSED, "everything in it stands still");
+    if (!pause->held)
+        show_paused(sandbox);
     tell(sandbox, false, sandbox, 0, NULL);
-    if (sandbox->state == SANDBOX_PAUSED && has_waiter(sandbox, true))
+    if (sandbox->state == SANDBOX_PAUSED && !pause->held && has_waiter(sandbox, true))
         begin_resume(sandbox);
 }
 
 static void on_resumed(struct sandbox *sandbox) {
+    struct sandbox_pause *pause = &sandbox->pause;
+    int timeout = pause->ran ? sandbox->record.timeout : pause->seconds;
     sandbox_set_state(sandbox, SANDBOX_RUNNING, "it goes on");
-    sandbox->record.paused = false;
-    sandbox_set_timeout(sandbox, sandbox->pause.seconds);
+    sandbox->record.paused = pause->ran = false;
+    sandbox_set_timeout(sandbox, pause->seconds);
+    sandbox->record.timeout = timeout;
     tell(sandbox, true, sandbox, 0, NULL);
     if (sandbox->state == SANDBOX_RUNNING && has_waiter(sandbox, false))
         begin_pause(sandbox);
@@ -181,6 +194,7 @@ bool sandbox_pause_take(struct sandbox *sandbox, control_message *message) {
 
 /* It runs on, and whenever its agent hears the word, it hears the other at once. */
 static void give_up_pause(struct sandbox *sandbox) {
+    sandbox->pause.held = sandbox->pause.ran = false;
     if (sandbox->pause.left <= 0.0) {
         sandbox_end(sandbox, "its time is over, and it could not be paused", NULL, NULL);
         return;
@@ -223,7 +237,8 @@ void sandbox_pause_close(struct sandbox *sandbox) {
 
 int sandbox_pause(struct sandbox *sandbox, sandbox_settled *settled, void *user, char *message,
                   size_t room) {
-    if (sandbox->state == SANDBOX_PAUSING || sandbox->state == SANDBOX_PAUSED) {
+    bool stands = sandbox->state == SANDBOX_PAUSING || sandbox->state == SANDBOX_PAUSED;
+    if (stands && !sandbox->pause.ran) {
         snprintf(message, room, "sandbox \"%s\" is paused already", sandbox->record.id);
         return 409;
     }
@@ -246,11 +261,54 @@ int sandbox_resume(struct sandbox *sandbox, int seconds, sandbox_settled *settle
         snprintf(message, room, "out of memory");
         return 503;
     }
-    if (sandbox->state == SANDBOX_PAUSED)
+    bool may_begin = sandbox->state == SANDBOX_PAUSED && !sandbox->pause.held;
+    if (may_begin)
         sandbox->pause.seconds = 0;
     if (sandbox->pause.seconds < seconds)
         sandbox->pause.seconds = seconds;
-    if (sandbox->state == SANDBOX_PAUSED)
+    if (may_begin)
         begin_resume(sandbox);
     return 0;
+}
+
+int sandbox_hold(struct sandbox *sandbox, sandbox_settled *settled, void *user, char *message,
+                 size_t room) {
+    struct sandbox_pause *pause = &sandbox->pause;
+    if (pause->held || (sandbox->state != SANDBOX_RUNNING && sandbox->state != SANDBOX_PAUSED)) {
+        snprintf(message, room, "sandbox \"%s\" is %s: try again when that is done",
+                 sandbox->record.id,
+                 pause->held                          ? "being made a snapshot of"
+                 : sandbox->state == SANDBOX_RESUMING ? "being resumed"
+                                                      : "being paused");
+        return 409;
+    }
+    bool runs = sandbox->state == SANDBOX_RUNNING;
+    if (runs && add_waiter(sandbox, false, settled, user) < 0) {
+        snprintf(message, room, "out of memory");
+        return 503;
+    }
+    pause->held = true;
+    pause->ran = runs;
+    if (runs)
+        begin_pause(sandbox);
+    else
+        settled(sandbox, 0, NULL, user);
+    return 0;
+}
+
+void sandbox_release_hold(struct sandbox *sandbox) {
+    struct sandbox_pause *pause = &sandbox->pause;
+    if (sandbox->state != SANDBOX_PAUSED || !pause->held)
+        return;
+    bool goes_on = has_waiter(sandbox, true) || (pause->ran && !has_waiter(sandbox, false));
+    pause->held = false;
+    if (pause->ran && has_waiter(sandbox, false)) { /* a client wants it to stay so */
+        pause->ran = false;
+        show_paused(sandbox);
+        tell(sandbox, false, sandbox, 0, NULL);
+    } else if (pause->ran && pause->seconds < pause->left) {
+        pause->seconds = (int)pause->left + 1;
+    }
+    if (goes_on && sandbox->state == SANDBOX_PAUSED)
+        begin_resume(sandbox);
 }

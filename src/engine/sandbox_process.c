@@ -134,7 +134,7 @@ static void on_bwrap_exit(struct ev_loop *loop, ev_child *child, int events) {
     sandbox_process_changed(sandbox);
 }
 
-int sandbox_process_start(struct sandbox *sandbox, char *message, size_t room) {
+int sandbox_process_start(struct sandbox *sandbox, int snapshot_fd, char *message, size_t room) {
     bwrap_process spawned;
     bwrap_spec spec = {.id = sandbox->record.id,
                        .template_id = sandbox->record.template_id,
@@ -142,6 +142,7 @@ int sandbox_process_start(struct sandbox *sandbox, char *message, size_t room) {
                        .limits = &sandbox->record.limits,
                        .bwrap = sandbox->set->config.bwrap,
                        .filter_fd = syscall_filter_fd(sandbox->set->config.filter),
+                       .snapshot_fd = snapshot_fd,
                        .ids = sandbox->ids,
                        .isolation = &sandbox->set->isolation};
     spec.join_count = sandbox_cgroup_open(sandbox, spec.join);
@@ -179,6 +180,14 @@ int sandbox_process_start(struct sandbox *sandbox, char *message, size_t room) {
 void sandbox_process_read_status(struct sandbox *sandbox) {
     if (sandbox->process.init_fd < 0 && sandbox->process.status_fd >= 0)
         read_status(sandbox);
+}
+
+int sandbox_open_bwrap(const struct sandbox *sandbox) {
+    return process_open(sandbox->process.bwrap_pid);
+}
+
+const struct sandbox_ids *sandbox_ids_of(const struct sandbox *sandbox) {
+    return &sandbox->ids;
 }
 
 void sandbox_process_kill(struct sandbox *sandbox) {

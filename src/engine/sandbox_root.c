@@ -11,6 +11,8 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "snapshot_tar.h"
+
 #ifndef MOVE_MOUNT_F_EMPTY_PATH
 #define MOVE_MOUNT_F_EMPTY_PATH 4
 #endif
@@ -174,6 +176,12 @@ static int link_system_directories(int at) {
                : 0;
 }
 
+/* A snapshot has everything else, or its sandbox has removed it. */
+static bool is_needed(const struct sandbox_root *root, const payload_entry *entry) {
+    static const char own[] = PAYLOAD_DIRECTORY "/";
+    return root->snapshot_fd < 0 || strncmp(entry->path, own, sizeof own - 1) == 0;
+}
+
 static int fill(const struct sandbox_root *root, int at) {
     bool has_user = root->ids->kind != IDS_SINGLE; /* else everything is the user's */
     umask(0);
@@ -184,7 +192,7 @@ static int fill(const struct sandbox_root *root, int at) {
     if (link_system_directories(at) < 0)
         return -1;
     for (size_t i = 0; root->payload && i < root->payload->count; i++)
-        if (put(at, &root->payload->entries[i]) < 0)
+        if (is_needed(root, &root->payload->entries[i]) && put(at, &root->payload->entries[i]) < 0)
             return -1;
     umask(022);
     return 0;
@@ -230,9 +238,10 @@ static int overlay_local(const struct sandbox_root *root) {
     if (lstat(LOCAL_TREE, &st) < 0 || !S_ISDIR(st.st_mode))
         return 0;
     snprintf(upper, sizeof upper, "%s/upper-local", root->stage);
-    if (mkdir(upper, 0755) < 0)
+    if (mkdir(upper, 0755) < 0 && errno != EEXIST)
         return complain("mkdir", upper);
-    for (size_t i = 0; root->local && i < root->local->count; i++) {
+    /* Those of a snapshot are there. */
+    for (size_t i = 0; root->snapshot_fd < 0 && root->local && i < root->local->count; i++) {
         snprintf(path, sizeof path, "%s/%s", upper, root->local->paths[i]);
         if (mkdir(path, 0755) < 0)
             return complain("mkdir", path);
@@ -290,6 +299,8 @@ int sandbox_root_build(struct sandbox_root *root) {
     int result = fill(root, at);
     close(at);
     close(stage);
+    if (result == 0 && root->snapshot_fd >= 0)
+        result = snapshot_tar_unpack(root->stage, root->snapshot_fd);
     for (int i = 0; i < HOST_TREES; i++) {
         if (result == 0 && root->tree == TREE_WRITABLE && root->trees[i] >= 0)
             result = overlay_tree(root, i);

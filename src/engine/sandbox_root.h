@@ -28,7 +28,8 @@ enum system_tree {
 struct sandbox_root {
     const struct payload *payload; /* may be NULL: nothing is put into it */
     const struct sandbox_ids *ids;
-    uint64_t size; /* bytes, of all that the sandbox may write */
+    uint64_t size;   /* bytes, of all that the sandbox may write */
+    int snapshot_fd; /* its files come from there instead of the payload; -1: none */
     enum system_tree tree;
     const struct local_tree *local; /* may be NULL with TREE_READONLY */
     int trees[HOST_TREES];

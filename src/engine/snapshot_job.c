@@ -1,0 +1,122 @@
+#include "snapshot_job.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "log.h"
+#include "process.h"
+#include "snapshot_tar.h"
+
+struct snapshot_job {
+    struct engine *engine;
+    struct sandbox_record of; /* a copy: its id and template count */
+    char name[SNAPSHOT_NAME_MAX + 1];
+    int archive_fd, errors_fd;
+    ev_child packed;
+    snapshot_taken *taken;
+    void *user;
+};
+
+static void finish(struct snapshot_job *job, struct snapshot *snapshot, int status,
+                   const char *message) {
+    if (job->archive_fd >= 0)
+        close(job->archive_fd);
+    if (job->errors_fd >= 0)
+        close(job->errors_fd);
+    job->taken(snapshot, status, message, job->user);
+    free(job);
+}
+
+/* The sandbox may have ended, or not. */
+static void let_go_on(const struct snapshot_job *job) {
+    struct sandbox *sandbox = sandboxes_find(job->engine->sandboxes, job->of.id);
+    if (sandbox)
+        sandbox_release_hold(sandbox);
+}
+
+static void fail(struct snapshot_job *job, int wait_status) {
+    char said[200], message[300];
+    ssize_t length = pread(job->errors_fd, said, sizeof said - 1, 0);
+    said[length > 0 ? length : 0] = '\0';
+    said[strcspn(said, "\n")] = '\0';
+    if (WIFSIGNALED(wait_status) && WTERMSIG(wait_status) == SIGXFSZ) {
+        finish(job, NULL, 507,
+               "the snapshots of this engine have no room for this one: delete others");
+        return;
+    }
+    snprintf(message, sizeof message, "the snapshot could not be taken: %s",
+             said[0] ? said : "tar was killed");
+    log_warn("sandbox %s: %s", job->of.id, message);
+    finish(job, NULL, 500, message);
+}
+
+static void on_packed(struct ev_loop *loop, ev_child *child, int events) {
+    (void)events;
+    struct snapshot_job *job = child->data;
+    ev_child_stop(loop, child);
+    let_go_on(job);
+    if (!WIFEXITED(child->rstatus) || WEXITSTATUS(child->rstatus) != 0) {
+        fail(job, child->rstatus);
+        return;
+    }
+    int fd = job->archive_fd;
+    job->archive_fd = -1;
+    struct snapshot *snapshot =
+        snapshots_add(job->engine->snapshots, job->name[0] ? job->name : NULL, &job->of, fd);
+    finish(job, snapshot, snapshot ? 201 : 503, snapshot ? NULL : "out of memory");
+}
+
+/* It stands still. */
+static void on_held(struct sandbox *sandbox, int status, const char *message, void *user) {
+    struct snapshot_job *job = user;
+    if (status != 0) {
+        finish(job, NULL, status, message);
+        return;
+    }
+    job->archive_fd = snapshot_open_file();
+    job->errors_fd = memfd_create("stepbox-errors", MFD_CLOEXEC);
+    int pidfd = sandbox_open_bwrap(sandbox);
+    pid_t pid = -1;
+    if (job->archive_fd >= 0 && job->errors_fd >= 0 && pidfd >= 0)
+        pid = snapshot_tar_pack(pidfd, sandbox_ids_of(sandbox), job->archive_fd,
+                                snapshots_room(job->engine->snapshots), job->errors_fd);
+    int saved = errno;
+    if (pidfd >= 0)
+        close(pidfd);
+    if (pid < 0) {
+        char text[128];
+        snprintf(text, sizeof text, "the snapshot could not be taken: %s", strerror(saved));
+        let_go_on(job);
+        finish(job, NULL, 503, text);
+        return;
+    }
+    ev_child_init(&job->packed, on_packed, pid, 0);
+    job->packed.data = job;
+    ev_child_start(job->engine->loop, &job->packed);
+}
+
+int snapshot_take(struct engine *engine, struct sandbox *sandbox, const char *name,
+                  snapshot_taken *taken, void *user, char *message, size_t room) {
+    struct snapshot_job *job = calloc(1, sizeof *job);
+    if (!job) {
+        snprintf(message, room, "out of memory");
+        return 503;
+    }
+    job->engine = engine;
+    job->archive_fd = job->errors_fd = -1;
+    job->taken = taken;
+    job->user = user;
+    snprintf(job->name, sizeof job->name, "%s", name ? name : "");
+    strcpy(job->of.id, sandbox_record_of(sandbox)->id);
+    job->of.alias = sandbox_record_of(sandbox)->alias;
+    int status = sandbox_hold(sandbox, on_held, job, message, room);
+    if (status != 0)
+        free(job);
+    return status;
+}
