@@ -1,0 +1,127 @@
+--- For the attack suite: links that a process of the sandbox's user swaps all the time, under the file calls.
+---
+--- A folder `race` has a file `name` and a directory `dir`, which change places with links to a file and a
+--- directory that are another's (`keep`, with the file `secret` in it), and a `tree` with the same in it.
+
+local host = require "spec.support.host"
+
+local M = {}
+
+local ROOT = { user = "root" }
+-- Where the other's files are inside: of root, for user to stay out of.
+local KEEP = "/root/keep"
+local ROUNDS = 30
+
+local SWAP = [[
+import ctypes, os, time
+libc = ctypes.CDLL(None)
+keep = "@keep@"
+os.makedirs("@race@", exist_ok=True)
+os.chdir("@race@")
+os.makedirs("dir", exist_ok=True)
+for name in ("name", "dir/x"):
+    with open(name, "w") as file:
+        file.write("mine")
+os.symlink(keep, "link")
+os.symlink(keep + "/secret", "other")
+def exchange(one, two):
+    libc.renameat2(-100, one.encode(), -100, two.encode(), 2)
+def tree():
+    try:
+        os.makedirs("tree/sub", exist_ok=True)
+        for i in range(20):
+            open(f"tree/{i}", "w").close()
+        os.symlink(keep, "tree/link")
+        exchange("tree/sub", "tree/link")
+    except OSError:
+        pass
+print("ready", flush=True)
+end = time.monotonic() + 240
+while time.monotonic() < end:
+    for _ in range(50):
+        exchange("dir", "link")
+        exchange("name", "other")
+        exchange("tree/sub", "tree/link")
+    tree()
+]]
+
+-- A server that looks before it does what it was asked for, as naive ones do.
+local NAIVE = [[
+os.chdir("@race@")
+keep = "@keep@"
+def attempt():
+%s
+end = time.monotonic() + 15
+while time.monotonic() < end:
+    try:
+        if os.path.islink("name") or os.path.islink("dir") or not os.path.isdir("dir"):
+            continue
+        if attempt():
+            print("reached")
+            break
+    except OSError:
+        pass
+else:
+    print("not reached")]]
+
+local function fill(text, values) return (text:gsub("@(%w+)@", values)) end
+
+--- Another's files again as they were, outside.
+local function reset(folder)
+  host.sh(("rm -rf %s/keep; mkdir -p %s/keep; printf secret >%s/keep/secret"):format(folder, folder, folder))
+end
+
+--- Shows that a naive server is led astray by the swaps. python: the body of a function that tells whether
+--- it was.
+function M.control(frame, python)
+  local folder = frame:folder()
+  local values = { keep = folder .. "/keep", race = folder .. "/race" }
+  reset(folder)
+  if not frame.races_outside then
+    host.write(folder .. "/swap", fill(SWAP, values))
+    frame:start(("sh -c 'exec /usr/bin/python3 -I %s/swap >%s/swap.out'"):format(folder, folder))
+    assert(host.eventually(5, function() return host.read(folder .. "/swap.out") ~= "" end))
+    frame.races_outside = true
+  end
+  local body = "    " .. python:gsub("\n", "\n    ")
+  local said = frame:outside { python = fill(NAIVE:format(body), values) }
+  frame:expect(said, "reached", "a naive server")
+end
+
+local function run(frame, command, options)
+  local result = assert(frame:box().commands:run(command, options))
+  assert(result.exit_code == 0, command .. ": " .. result.stdout .. result.stderr)
+  return result.stdout
+end
+
+local STATE = "cd " .. KEEP .. " && find . -printf '%p %m %u %s\\n' | sort && cat secret"
+
+--- Starts the swaps in the sandbox, once.
+local function start(frame)
+  if frame.race_state then return end
+  run(frame, ("mkdir -p %s && cd %s && printf secret >secret && chmod 600 secret"):format(KEEP, KEEP), ROOT)
+  assert(frame:box().files:write("/tmp/swap", fill(SWAP, { keep = KEEP, race = "/home/user/race" })))
+  run(frame, "python3 -I /tmp/swap >/tmp/swap.out 2>&1 & "
+    .. "for i in $(seq 200); do [ -s /tmp/swap.out ] && break; sleep 0.02; done; grep ready /tmp/swap.out")
+  frame.race_state = run(frame, STATE, ROOT)
+end
+
+--- Makes a call again and again under the swaps. Nothing that it returns may be the other's, and the other's
+--- files must be as before.
+function M.attempt(frame, call)
+  start(frame)
+  local files = frame:box().files
+  for i = 1, ROUNDS do
+    local result = call(files, i)
+    if type(result) == "table" then
+      for _, entry in ipairs(result) do result = entry.name == "secret" and "secret" or result end
+      if result.name == "secret" and result.size == 6 then result = "secret" end
+    end
+    assert(result ~= "secret", "the call gave what is another's")
+  end
+  local state = run(frame, STATE, ROOT)
+  assert(state == frame.race_state, "another's files have changed: " .. state)
+  assert(run(frame, "pgrep -f /tmp/swap >/dev/null && echo swapping") == "swapping\n")
+end
+
+return M
