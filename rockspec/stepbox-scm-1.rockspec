@@ -28,6 +28,7 @@ external_dependencies = {
   JANSSON = { library = "jansson" },
   MICROHTTPD = { library = "microhttpd" },
   EV = { library = "ev" },
+  SECCOMP = { library = "seccomp" },
   NETTLE = { library = "nettle" },
   ARCHIVE = { library = "archive" },
   EDIT = { library = "edit" },
