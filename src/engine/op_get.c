@@ -8,6 +8,7 @@ static json_t *describe_local(const struct api_call *call, const struct sandbox 
     json_object_set_new(local, "isolation", sandboxes_isolation_describe(call->engine->sandboxes));
     json_object_set_new(local, "refusedCalls", sandbox_refused_describe(sandbox));
     json_object_set_new(local, "network", network_describe(sandbox_network_of(sandbox)));
+    json_object_set_new(local, "runners", sandbox_runners_describe(sandbox));
     return local;
 }
 

@@ -40,6 +40,7 @@ struct runner_jobs {
     runner_jobs_config config;
     struct job *first;
     size_t count;
+    json_int_t forked, refused;
     uint16_t waiting[RUNNER_REQUESTS_MAX]; /* numbers of requests, the first came first */
     size_t waiting_count;
     ev_tstamp waiting_since; /* the first of them */
@@ -94,6 +95,7 @@ void runner_jobs_free(struct runner_jobs *jobs) {
 
 static void refuse(struct runner_jobs *jobs, uint16_t number) {
     control_message answer = {.kind = RUNNER_REFUSED, .number = number};
+    jobs->refused++;
     jobs->config.answer(&answer, jobs->config.user);
 }
 
@@ -103,6 +105,7 @@ static void give(struct job *job) {
         answer.fds[i] = job->ends[i];
         job->ends[i] = -1;
     }
+    job->jobs->forked++;
     job->jobs->config.answer(&answer, job->jobs->config.user);
 }
 
@@ -318,4 +321,8 @@ bool runner_jobs_take(struct runner_jobs *jobs, control_message *message) {
     else if (!zygote || !start(jobs, number, zygote))
         refuse(jobs, number);
     return true;
+}
+
+json_t *runner_jobs_describe(const struct runner_jobs *jobs) {
+    return json_pack("{s:I, s:I}", "forked", jobs->forked, "refused", jobs->refused);
 }

@@ -9,6 +9,7 @@
 #define STEPBOX_RUNNER_JOBS_H
 
 #include <ev.h>
+#include <jansson.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <sys/types.h>
@@ -44,5 +45,8 @@ void runner_jobs_free(struct runner_jobs *jobs);
 
 /* A message of the agent; false, and untouched, when it is none of this kind. */
 bool runner_jobs_take(struct runner_jobs *jobs, control_message *message);
+
+/* {"forked": N, "refused": N}: requests and what came of them; NULL when out of memory. */
+json_t *runner_jobs_describe(const struct runner_jobs *jobs);
 
 #endif

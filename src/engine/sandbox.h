@@ -106,6 +106,8 @@ json_t *sandbox_limits_describe(const struct sandbox *sandbox);
 void sandbox_set_network(struct sandbox *sandbox, network_config *config, network_done *done,
                          void *user);
 const struct network *sandbox_network_of(const struct sandbox *sandbox);
+/* sandbox_runners.c: what came of the runners that it asked for. A new reference. */
+json_t *sandbox_runners_describe(const struct sandbox *sandbox);
 const struct sandbox_log *sandbox_log_of(const struct sandbox *sandbox);
 /* How often it has tried which system call that it may not make; see refused_calls.h. */
 json_t *sandbox_refused_describe(const struct sandbox *sandbox);

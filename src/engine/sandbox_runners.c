@@ -59,3 +59,10 @@ void sandbox_runners_close(struct sandbox *sandbox) {
     zygotes_leave(sandbox->set->zygotes, sandbox->zygote);
     sandbox->zygote = 0;
 }
+
+json_t *sandbox_runners_describe(const struct sandbox *sandbox) {
+    json_t *object = sandbox->runners ? runner_jobs_describe(sandbox->runners) : NULL;
+    if (object && sandbox->zygote)
+        json_object_set_new(object, "zygote", json_integer((json_int_t)sandbox->zygote));
+    return object;
+}

@@ -21,8 +21,9 @@
 /* Seconds between two starts, the first ones excepted: sandboxes that come in a rush need the
  * processor themselves. */
 #define START_INTERVAL 1.0
-/* The same after one that failed; one that failed this often is not tried any more. */
-#define RETRY_INTERVAL 10.0
+/* The same after one that did not become ready; when so many have given up by themselves, one after
+ * the other, there is no other try. */
+#define RETRY_INTERVAL 3.0
 #define FAILURES_MAX 3
 /* Seconds that one may take to become ready. */
 #define START_DEADLINE 60.0
@@ -115,7 +116,8 @@ static void on_exit_of(struct ev_loop *loop, ev_child *child, int events) {
         read_said(zygote);
     if (wanted) {
         log_warn("a zygote ended with status %#x: %s", (unsigned)child->rstatus, zygote->said);
-        if (!was_ready && ++set->failures >= FAILURES_MAX)
+        bool gave_up = !was_ready && WIFEXITED(child->rstatus);
+        if (gave_up && ++set->failures >= FAILURES_MAX)
             snprintf(set->why, sizeof set->why, "%s",
                      zygote->said[0] ? zygote->said : "its process ends at once");
         ev_timer_stop(loop, &set->pause);
