@@ -1,5 +1,6 @@
 -- What the engine holds in all: limits from its configuration and from the request, and 429 beyond the caps.
 
+local stepbox = require "stepbox"
 local engine = require "spec.support.engine"
 local host = require "spec.support.host"
 
@@ -38,6 +39,18 @@ describe("an engine with a cap on sandboxes", function()
     local third = daemon:create()
     kill(daemon, second.sandboxID)
     kill(daemon, third.sandboxID)
+  end)
+
+  it("is what rate_limited means to a program", function()
+    local client = assert(stepbox.client { socket = daemon.socket })
+    local boxes = { assert(client:create()), assert(client:create()) }
+    local box, message, code = client:create()
+    assert.is_nil(box)
+    assert.equal("rate_limited", code)
+    assert.matches("at most 2 sandboxes", message)
+    assert(boxes[1]:kill())
+    assert(assert(client:create()):kill())
+    assert(boxes[2]:kill())
   end)
 
   it("holds no more when many ask at the same moment", function()
