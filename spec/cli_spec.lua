@@ -179,6 +179,21 @@ describe("stepbox", function()
     assert.matches("lease: released", (cli.run("logs", id, "--search", "released")), 1, true)
   end)
 
+  it("metrics tell what the sandbox takes, and new takes its limits", function()
+    local line = cli.run("metrics", id)
+    assert.matches("^%d+\t%d+%.%d%d\t%d+\t%d+\t%d+\t%d+\t%d+\t%d+\n$", line)
+    assert.truthy(cli.json("metrics", id, "--json", "-n", "3")[1].memory_used > 0)
+    local words = { "new", "--memory", "100M", "--disk", "0.01G", "--cpus", "0.5", "--timeout", "60" }
+    local small = cli.run(table.unpack(words)):match "%S+"
+    local info = cli.json("info", small, "--json")
+    assert.equal(100, info.memory_mb)
+    assert.equal(11, info.disk_mb)
+    assert.equal(0.5, info.details.limits.cpuCount)
+    cli.run("kill", small)
+    assert.equal(2, select(3, cli.run("new", "--memory", "much")))
+    assert.equal(2, select(3, cli.run("new", "--cpus", "0")))
+  end)
+
   it("kill kills several, and tells of those that are not there", function()
     local one, two = cli.new(), cli.new()
     local out, err, status = cli.run("kill", one, "nosuch", two)

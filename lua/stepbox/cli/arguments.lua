@@ -47,6 +47,21 @@ local function add_env(command)
     :argname "K=V":count "*":convert(variable)
 end
 
+local UNITS = { [""] = 1, K = 1024, M = 1024 ^ 2, G = 1024 ^ 3 }
+
+--- Bytes, as 1500000, 512M or 1.5G.
+local function size(text)
+  local number, unit = text:upper():match "^(%d+%.?%d*)([KMG]?)$"
+  if number and tonumber(number) > 0 then return tonumber(number) * UNITS[unit] end
+  return nil, "a number of bytes like 512M or 2G expected, got '" .. text .. "'"
+end
+
+local function amount(text)
+  local number = text:match "^%d+%.?%d*$" and tonumber(text)
+  if number and number > 0 then return number end
+  return nil, "a number above 0 expected, got '" .. text .. "'"
+end
+
 local function add_create(command, life)
   command:option("--template", "What the sandbox is made from."):argname "T":convert(filled)
   command:option("--setup", "A shell command to run first; may be given several times.")
@@ -55,6 +70,9 @@ local function add_create(command, life)
   command:option("--metadata", "To find it by; may be given several times.")
     :argname "K=V":count "*":convert(pair)
   command:option(life, "Seconds the sandbox lives (default 300)."):argname "S":convert(seconds)
+  command:option("--memory", "What the sandbox may take, files included."):argname "SIZE":convert(size)
+  command:option("--disk", "Of that, for files."):argname "SIZE":convert(size)
+  command:option("--cpus", "Processors it may take; 0.5 is half of one."):argname "N":convert(amount)
 end
 
 local function add_step(command)
@@ -145,6 +163,12 @@ function define.logs(command)
   command:option("--search", "Only lines that have this text."):argname "TEXT":convert(filled)
 end
 
+function define.metrics(command)
+  command:description "Tell what a sandbox takes of its host: processors, memory, files."
+  add_id(command)
+  command:option("-n --limit", "The newest N samples (default 1)."):argname "N":convert(count)
+end
+
 function define.blocks(command)
   command:description "List the blocks, or run one: `stepbox blocks run NAME < input.json`."
   command:argument("action", "Only: run."):args "?":choices { "run" }
@@ -162,7 +186,8 @@ function define.doctor(command)
 end
 
 local ORDER = {
-  "new", "step", "run", "repl", "sh", "ls", "info", "kill", "timeout", "logs", "blocks", "engine", "doctor",
+  "new", "step", "run", "repl", "sh", "ls", "info", "kill", "timeout", "logs", "metrics", "blocks", "engine",
+  "doctor",
 }
 
 local SUMMARIES = {
@@ -176,6 +201,7 @@ local SUMMARIES = {
   kill = "Kill sandboxes.",
   timeout = "Set how long a sandbox lives.",
   logs = "Tell what happened to a sandbox.",
+  metrics = "Tell what a sandbox takes of its host.",
   blocks = "List the blocks, or run one.",
   engine = "Start or stop the local engine, or tell what it does.",
   doctor = "Check what the local engine needs.",

@@ -29,6 +29,9 @@ return function(arguments, life)
     setup = arguments.setup,
     envs = arguments.envs,
     metadata = arguments.metadata,
+    memory = arguments.memory,
+    disk = arguments.disk,
+    cpus = arguments.cpus,
   }
   progress.set(nil)
   if not box then
