@@ -128,8 +128,9 @@ end
 
 local function zygotes(daemon) return daemon:call("GET", "/engine").json.host.zygotes end
 
-local function wait_ready(daemon, count)
-  local function is_ready() return zygotes(daemon).ready >= (count or 1) end
+--- Waits for as many that no sandbox has had.
+local function wait_fresh(daemon, count)
+  local function is_ready() return zygotes(daemon).fresh >= count end
   assert(engine.eventually(30, is_ready), "no zygote is ready")
 end
 
@@ -187,6 +188,7 @@ describe("a forked runner", function()
   end)
 
   test("draws nothing at random that another has drawn", function()
+    wait_fresh(daemon, 2)
     local first, second = new_box(daemon), new_box(daemon)
     local same_box = first:context()
     local values = { lines(first:run(RANDOM)), lines(second:run(RANDOM)), lines(first:run(RANDOM, same_box)) }
@@ -316,7 +318,7 @@ exec sh -c 'for i in $(seq 40); do for p in $(pgrep -P %d); do
       daemon.engine_pid))
     for i = 1, 12 do assert.equal(i .. "\n", box:run("print(" .. i .. ")", box:context())) end
     killer:close()
-    wait_ready(daemon)
+    wait_fresh(daemon, 1)
     assert.equal("13\n", box:run("print(13)", box:context()))
     assert.equal(204, daemon:call("DELETE", "/sandboxes/" .. box.id).status)
   end)

@@ -21,6 +21,7 @@
 #include "runner_jobs.h"
 #include "runner_message.h"
 #include "zygote.h"
+#include "zygote_start.h"
 
 static struct ev_loop *loop;
 static struct payload payload;
@@ -244,6 +245,32 @@ static void a_zygote_that_is_killed_is_replaced(void **state) {
     zygotes_free(zygotes);
 }
 
+/* A runner's /proc/self/exe leads to that file: whoever may write to it outside could do so from
+ * inside, as soon as nobody runs it. */
+static void no_zygote_runs_a_program_that_it_could_change(void **state) {
+    (void)state;
+    if (access(ZYGOTE_PYTHON, W_OK) < 0) {
+        print_message("skipped: this user may not write to " ZYGOTE_PYTHON "\n");
+        skip();
+    }
+    struct zygotes *zygotes = zygotes_new(&(zygotes_config){.loop = loop, .payload = &payload});
+    assert_non_null(zygotes);
+    zygotes_expect(zygotes);
+    const char *why = NULL;
+    json_t *told = NULL;
+    for (int i = 0; i < 5000 && !why; i++) {
+        json_decref(told);
+        ev_run(loop, EVRUN_NOWAIT);
+        usleep(1000);
+        told = zygotes_describe(zygotes);
+        why = json_string_value(json_object_get(told, "why"));
+    }
+    assert_non_null(why);
+    assert_non_null(strstr(why, "may be written"));
+    json_decref(told);
+    zygotes_free(zygotes);
+}
+
 static int set_up(void **state) {
     (void)state;
     const char *build = getenv("STEPBOX_BUILD");
@@ -270,6 +297,7 @@ int main(void) {
         cmocka_unit_test(a_request_waits_for_a_zygote_once),
         cmocka_unit_test(a_flood_is_refused_beyond_its_rate),
         cmocka_unit_test(a_zygote_that_is_killed_is_replaced),
+        cmocka_unit_test(no_zygote_runs_a_program_that_it_could_change),
     };
     return cmocka_run_group_tests(tests, set_up, tear_down);
 }

@@ -49,6 +49,9 @@ struct zygote_report {
 /* The zygote itself sends this once, when it can take jobs. */
 #define ZYGOTE_READY 'r'
 
+/* Its exit status when it can never be: there is no IPython, or the host is not made for it. */
+#define ZYGOTE_NEVER 3
+
 /* Descriptors of the zygote's process when it starts. Its script's number and argv are chosen so
  * that the command line is as long as that of a runner which was not forked (see zygote_start.c).
  */

@@ -117,7 +117,8 @@ static void on_exit_of(struct ev_loop *loop, ev_child *child, int events) {
     if (wanted) {
         log_warn("a zygote ended with status %#x: %s", (unsigned)child->rstatus, zygote->said);
         bool gave_up = !was_ready && WIFEXITED(child->rstatus);
-        if (gave_up && ++set->failures >= FAILURES_MAX)
+        bool never = gave_up && WEXITSTATUS(child->rstatus) == ZYGOTE_NEVER;
+        if (never || (gave_up && ++set->failures >= FAILURES_MAX))
             snprintf(set->why, sizeof set->why, "%s",
                      zygote->said[0] ? zygote->said : "its process ends at once");
         ev_timer_stop(loop, &set->pause);
@@ -354,11 +355,13 @@ bool zygotes_has(const struct zygotes *set, pid_t pid) {
 }
 
 json_t *zygotes_describe(const struct zygotes *set) {
-    size_t ready = 0;
-    for (const struct zygote *zygote = set->first; zygote; zygote = zygote->next)
+    size_t ready = 0, fresh = 0;
+    for (const struct zygote *zygote = set->first; zygote; zygote = zygote->next) {
         ready += zygote->ready;
-    json_t *object = json_pack("{s:I, s:I}", "zygotes", (json_int_t)count(set, false), "ready",
-                               (json_int_t)ready);
+        fresh += zygote->ready && zygote->had == 0;
+    }
+    json_t *object = json_pack("{s:I, s:I, s:I}", "zygotes", (json_int_t)count(set, false), "ready",
+                               (json_int_t)ready, "fresh", (json_int_t)fresh);
     if (object && set->why[0])
         json_object_set_new(object, "why", json_string(set->why));
     return object;

@@ -53,7 +53,8 @@ int zygote_send(struct zygote *zygote, const struct zygote_job *job, const int f
 /* Whether that child of ours is a zygote. */
 bool zygotes_has(const struct zygotes *set, pid_t pid);
 
-/* {"zygotes": N, "ready": N, "why": TEXT}, the last where there are none. */
+/* {"zygotes": N, "ready": N, "fresh": N, "why": TEXT}: how many there are, may be used, and no
+ * sandbox had; the last where there are none. */
 json_t *zygotes_describe(const struct zygotes *set);
 
 #endif

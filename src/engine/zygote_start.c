@@ -177,8 +177,8 @@ static void run_child(const struct zygote_files *files, int jobs, int errors, ui
         fail("cannot enter /");
     /* A runner's program must not be one that its user could write to from outside. */
     if (access(ZYGOTE_PYTHON, W_OK) == 0) {
-        dprintf(STDERR_FILENO, "%s may be written by the engine's user\n", ZYGOTE_PYTHON);
-        _exit(127);
+        dprintf(STDERR_FILENO, "%s may be written by the user it runs as\n", ZYGOTE_PYTHON);
+        _exit(ZYGOTE_NEVER);
     }
     execve(ZYGOTE_PYTHON, arguments, environment);
     fail(ZYGOTE_PYTHON);

@@ -21,7 +21,7 @@ import types
 SCRIPT, JOBS, LIBRARY, FILES = 3, 4, 5, 6
 HOME = "/opt/stepbox/runners/python/"
 PACKAGE = "stepbox_runner"
-NO_IPYTHON = 3  # exit status: there is nothing to prepare
+NEVER = 3  # exit status: another try would end the same way
 
 
 class _Files(importlib.machinery.SourceFileLoader):
@@ -97,8 +97,11 @@ def main():
         runner, fresh_process = _prepare()
     except ImportError as error:
         print(error, file=sys.stderr)
-        sys.exit(NO_IPYTHON)
+        sys.exit(NEVER)
     sys.dont_write_bytecode = writes_bytecode
+    if len(os.listdir("/proc/self/task")) != 1:
+        print("something that Python imports at its start has begun a thread", file=sys.stderr)
+        sys.exit(NEVER)  # what the thread holds in the moment of a fork would be held for ever
     os.close(LIBRARY)
     python = ctypes.pythonapi
     hooks = [
