@@ -48,6 +48,8 @@ local STEP_OPTIONS = {
 
 local RESUME_OPTIONS = { timeout = check.seconds }
 
+local SNAPSHOT_OPTIONS = { name = check.text }
+
 local function wants_events(options)
   return (options.on_stdout or options.on_stderr or options.on_result or options.on_error) ~= nil
 end
@@ -183,6 +185,19 @@ function Box:pause() return call.finish(self:start_pause()) end
 function Box:resume(options)
   options = check.options("resume", options, RESUME_OPTIONS)
   return call.finish(self:start_resume(options.timeout or 0))
+end
+
+--- Keeps the sandbox's files as they are now, for other sandboxes to begin with: `create { snapshot = id }`.
+--- What runs in it stands still for a moment, and is not kept.
+---@param options? {name?: string} a name that is known stands for the new one from now on
+---@return string|nil id
+---@return string? message
+---@return string? code
+function Box:snapshot(options)
+  options = check.options("snapshot", options, SNAPSHOT_OPTIONS)
+  local text, message, code = call.finish(self:start_snapshot(options.name))
+  if not text then return nil, message, code end
+  return json.decode(text).snapshotID
 end
 
 --- Whether the sandbox runs, and is not paused.

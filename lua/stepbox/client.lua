@@ -3,6 +3,7 @@
 local core = require "stepbox.core"
 local call = require "stepbox.call"
 local check = require "stepbox.options"
+local json = require "stepbox.json"
 local network = require "stepbox.network"
 local task = require "stepbox.task"
 require "stepbox.box"
@@ -26,6 +27,7 @@ Client.__index = Client
 
 local CREATE_OPTIONS = {
   template = check.string,
+  snapshot = check.text,
   timeout = check.seconds,
   envs = check.envs,
   metadata = check.map,
@@ -78,6 +80,7 @@ end
 
 ---@class stepbox.CreateOptions: stepbox.ClientOptions
 ---@field template? string default "code-interpreter-v1"
+---@field snapshot? string id of a snapshot, whose files it begins with; not together with template
 ---@field timeout? number seconds the sandbox lives, default 300
 ---@field envs? table<string, string> variables for everything that runs in it
 ---@field metadata? table<string, string> to find it by
@@ -109,9 +112,12 @@ end
 ---@return table? failed_command
 function Client:create(options)
   options = check.options("create", options, CREATE_OPTIONS)
+  if options.snapshot and options.template then
+    error("bad options of 'create' (only one of 'snapshot' and 'template' can be given)", 2)
+  end
   local events = (options.on_stdout or options.on_stderr) ~= nil
   local wire = {
-    template = options.template,
+    template = options.snapshot or options.template,
     timeout = options.timeout,
     envs = options.envs,
     metadata = with_name(options.metadata, options.name),
@@ -194,6 +200,42 @@ function Client:list(options)
     end
     return page[index]
   end
+end
+
+--- The files of a sandbox as they once were.
+---@class stepbox.Snapshot
+---@field id string for `create { snapshot = id }`
+---@field names string[]
+
+---@class stepbox.SnapshotsOptions: stepbox.ClientOptions
+---@field box? string id of a sandbox: only snapshots of that one
+
+local SNAPSHOTS_OPTIONS = { box = check.text }
+
+--- The snapshots, the newest first. The local engine keeps them as long as it runs.
+---@param options? stepbox.SnapshotsOptions
+---@return stepbox.Snapshot[]|nil
+---@return string? message
+---@return string? code
+function Client:snapshots(options)
+  options = check.options("snapshots", options, SNAPSHOTS_OPTIONS)
+  local text, message, code = call.finish(self.core:start_snapshots(options.box))
+  if not text then return nil, message, code end
+  local list = {}
+  for i, raw in ipairs(json.decode(text)) do list[i] = { id = raw.snapshotID, names = raw.names or {} } end
+  return list
+end
+
+--- Deletes a snapshot. Sandboxes that were made of it stay.
+---@param id string
+---@param options? table for symmetry with the module's function; none are known here
+---@return true|nil
+---@return string? message
+---@return string? code "not_found" when there is none
+function Client:delete_snapshot(id, options)
+  check.argument("delete_snapshot", 1, check.text, id)
+  check.options("delete_snapshot", options, NO_OPTIONS)
+  return call.finish(self.core:start_delete_snapshot(id))
 end
 
 --- Makes a client. Nothing is sent yet.

@@ -114,4 +114,28 @@ function stepbox.kill(id, options)
   return client:kill(id, rest)
 end
 
+--- The snapshots, the newest first.
+---@param options? stepbox.SnapshotsOptions
+---@return stepbox.Snapshot[]|nil
+---@return string? message
+---@return string? code
+function stepbox.snapshots(options)
+  local client, rest, code = client_for("snapshots", options)
+  if not client then return nil, rest, code end
+  return client:snapshots(rest)
+end
+
+--- Deletes a snapshot. Sandboxes that were made of it stay.
+---@param id string
+---@param options? stepbox.ClientOptions
+---@return true|nil
+---@return string? message
+---@return string? code "not_found" when there is none
+function stepbox.delete_snapshot(id, options)
+  check.argument("delete_snapshot", 1, check.text, id)
+  local client, rest, code = client_for("delete_snapshot", options)
+  if not client then return nil, rest, code end
+  return client:delete_snapshot(id, rest)
+end
+
 return stepbox

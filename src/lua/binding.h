@@ -147,7 +147,7 @@ void transfers_register(lua_State *L);
 void watch_register(lua_State *L);
 void forward_register(lua_State *L); /* the same */
 void engine_register(lua_State *L);  /* of clients and boxes */
-void life_register(lua_State *L);    /* of boxes */
+void life_register(lua_State *L);    /* the same */
 void network_register(lua_State *L); /* the same */
 
 int loop_create(lua_State *L);

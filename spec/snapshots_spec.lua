@@ -1,0 +1,55 @@
+local stepbox = require "stepbox"
+
+describe("a snapshot of a box", function()
+  local function ids(options)
+    local list = {}
+    for i, snapshot in ipairs(assert(stepbox.snapshots(options))) do list[i] = snapshot.id end
+    return list
+  end
+
+  it("has its files, and other boxes begin with them", function()
+    local box <close> = assert(stepbox.create { timeout = 120 })
+    assert(box.files:write("/home/user/notes", "one\0two"))
+    assert(box:step "x = 1")
+    local id = assert(box:snapshot())
+    assert.matches("^%w+:default$", id)
+    assert(box.files:write("/home/user/notes", "changed"))
+    local copy <close> = assert(stepbox.create { timeout = 120, snapshot = id })
+    assert.equal("one\0two", assert(copy.files:read "/home/user/notes"))
+    assert.equal("NameError", assert(copy:step "x").error.name)
+    assert.equal("1", assert(box:step "x").text)
+    assert.same({ id }, ids { box = box.id })
+    assert.same({}, ids { box = copy.id })
+    assert.is_true(stepbox.delete_snapshot(id))
+    assert.equal("not_found", select(3, stepbox.delete_snapshot(id)))
+    assert.equal("not_found", select(3, stepbox.create { snapshot = id }))
+    assert(copy:step "1")
+  end)
+
+  it("can have a name, which stands for the newest", function()
+    local name = "spec-" .. os.time() .. "-" .. math.random(1e6)
+    local box <close> = assert(stepbox.create { timeout = 120 })
+    local id = assert(box:snapshot { name = name })
+    assert.equal(name .. ":default", id)
+    assert(box.files:write("/home/user/second", ""))
+    assert.equal(id, assert(box:snapshot { name = name }))
+    local found = assert(stepbox.snapshots { box = box.id })
+    assert.equal(1, #found)
+    assert.same({ id }, found[1].names)
+    local copy <close> = assert(stepbox.create { timeout = 120, template = name })
+    assert.is_true(copy.files:exists "/home/user/second")
+    assert(stepbox.delete_snapshot(name))
+  end)
+
+  it("is refused with a reason where it cannot be", function()
+    local box <close> = assert(stepbox.create { timeout = 120 })
+    local _, message, code = box:snapshot { name = "No Name" }
+    assert.equal("invalid", code)
+    assert.matches("name", message)
+    assert.has_error(function() box:snapshot { wish = 1 } end)
+    assert.has_error(function() stepbox.create { snapshot = "a", template = "base" } end)
+    assert.equal("invalid", select(3, stepbox.snapshots { box = "../x" }))
+    assert(box:kill())
+    assert.equal("closed", select(3, box:snapshot()))
+  end)
+end)
