@@ -28,10 +28,7 @@ local M = {}
 local Frame = {}
 Frame.__index = Frame
 
-local BUILD = os.getenv "STEPBOX_BUILD" or "build"
 local NAMESPACES = "unshare --user --map-root-user --mount --pid --net --ipc --uts --fork --mount-proc "
-
-local function quote(text) return "'" .. text:gsub("'", "'\\''") .. "'" end
 
 local function trim(text) return (text:gsub("%s+$", "")) end
 
@@ -98,25 +95,25 @@ function M.needs_root(frame)
   return not frame:is_root() and "outside, the probe can succeed for root alone" or nil
 end
 
---- Builds a C program, once; returns its path.
-local function compile(text)
-  local sum = trim(host.sh("printf %s " .. quote(text) .. " | sha256sum")):sub(1, 16)
-  local path = BUILD .. "/spec/attacks/" .. sum
-  if select(2, host.sh("test -x " .. path)) ~= 0 then
-    host.sh("mkdir -p " .. BUILD .. "/spec/attacks")
+--- Builds a C program; returns its path.
+local function compile(frame, text)
+  frame.built = frame.built or {}
+  if not frame.built[text] then
+    frame.count = (frame.count or 0) + 1
+    local path = ("%s/built-%d"):format(frame:folder(), frame.count)
     host.write(path .. ".c", text)
-    local output, status = host.sh(("cc -O1 -static -pthread -o %s.new %s.c && mv %s.new %s"):format(
-      path, path, path, path))
+    local output, status = host.sh(("${CC:-cc} -O1 -static -pthread -o %s %s.c"):format(path, path))
     assert(status == 0, "a probe cannot be built: " .. output)
+    frame.built[text] = path
   end
-  return path
+  return frame.built[text]
 end
 
 local prelude
 
 --- A program's text as a file's content, and the words that run it.
-local function program_of(probe)
-  if probe.c then return host.read(compile(probe.c)), "%s" end
+local function program_of(frame, probe)
+  if probe.c then return host.read(compile(frame, probe.c)), "%s" end
   if probe.shell then return probe.shell, "sh %s" end
   prelude = prelude or host.read((os.getenv "STEPBOX_ROOT" or ".") .. "/spec/support/probe.py")
   return prelude .. "\n" .. probe.python, "/usr/bin/python3 -I %s"
@@ -141,7 +138,7 @@ end
 
 --- Runs a probe outside; returns what it printed.
 function Frame:outside(probe, where)
-  local content, command = program_of(probe)
+  local content, command = program_of(self, probe)
   self.count = (self.count or 0) + 1
   local path = ("%s/probe-%d"):format(self:folder(), self.count)
   host.write(path, content)
@@ -154,7 +151,7 @@ end
 --- Runs a probe in a sandbox; returns what it printed.
 function Frame:inside(probe, user, box)
   box = box or self:box()
-  local content, command = program_of(probe)
+  local content, command = program_of(self, probe)
   local path = self.written[content]
   if not path or box ~= self:box() then
     self.count = (self.count or 0) + 1
