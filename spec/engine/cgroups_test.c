@@ -170,6 +170,11 @@ static void version_2_is_written_and_read(void **state) {
     assert_string_equal(got("pids.max"), "52");
     assert_string_equal(got("cpu.max"), "50000 100000");
     assert_string_equal(got("memory.swap.max"), "0");
+    struct limits all = limits;
+    all.cpus = (double)cgroup_processors();
+    put("cpu.max", "");
+    assert_int_equal(cgroup_v2.limit(&group, &all), 0);
+    assert_string_equal(got("cpu.max"), "max 100000");
     put("memory.current", "30000000\n");
     put("memory.stat", "anon 1000\nfile 20000000\nkernel 5\nshmem 15000000\n");
     put("memory.events", "low 0\nhigh 0\nmax 3\noom 2\noom_kill 4\n");
@@ -227,6 +232,11 @@ static void version_1_is_written_and_read(void **state) {
     assert_string_equal(got("memory.limit_in_bytes"), "104857600");
     assert_string_equal(got("pids.max"), "52");
     assert_string_equal(got("cpu.cfs_quota_us"), "50000");
+    put("cpu.cfs_quota_us", "");
+    struct limits all = limits;
+    all.cpus = (double)cgroup_processors();
+    assert_int_equal(cgroup_v1.limit(&group, &all), 0);
+    assert_string_equal(got("cpu.cfs_quota_us"), "-1");
     put("cpuacct.usage", "123\n");
     put("memory.usage_in_bytes", "1000\n");
     put("memory.stat", "cache 1\ntotal_cache 600\ntotal_shmem 100\n");
@@ -461,8 +471,10 @@ static void what_a_dead_process_left_is_swept(void **state) {
     assert_int_equal(cgroups_sweep(), 0); /* it lives */
     assert_int_equal(faccessat(parent, path, F_OK, 0), 0);
     kill(pid, SIGKILL);
+    while (state_of(pid) != 'Z')
+        sleep_ms(1);
+    assert_int_equal(cgroups_sweep(), 0); /* also before anybody has waited for it */
     wait_status(pid);
-    assert_int_equal(cgroups_sweep(), 0);
     assert_int_equal(faccessat(parent, theirs, F_OK, 0), -1);
     assert_int_equal(faccessat(parent, ours->base, F_OK, 0), 0);
     cgroups_close(ours);

@@ -43,11 +43,6 @@ static int fail_with(struct cgroups *cgroups, const char *path, int number) {
     return fail(cgroups, path, what);
 }
 
-static long processors(void) {
-    long count = sysconf(_SC_NPROCESSORS_ONLN);
-    return count > 0 ? count : 1;
-}
-
 static int open_group(int directory, const char *path) {
     return openat(directory, path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 }
@@ -88,7 +83,7 @@ static void make_v1(struct cgroups *cgroups, const struct cgroup_place *places, 
         int fd = cgroups->hierarchies[cgroups->count - 1].fd;
         /* All sandboxes together weigh as much as a process on each processor. */
         if (places[i].controllers & CGROUP_CPU)
-            cgroup_file_write_number(fd, ".", "cpu.shares", 1024 * processors());
+            cgroup_file_write_number(fd, ".", "cpu.shares", 1024 * cgroup_processors());
         if (!(places[i].controllers & CGROUP_MEMORY))
             continue;
         /* Kernels before 5.11 count groups within groups only when told. */
@@ -195,7 +190,7 @@ static int try_v2(struct cgroups *cgroups, const char *path, bool own, int64_t a
         result = cgroup_file_write_number(made->fd, ".", "memory.max", all_memory);
     if (result == 0) {
         cgroup_file_write_number(made->fd, ".", "cpu.weight",
-                                 processors() < 100 ? 100 * processors() : 10000);
+                                 cgroup_processors() < 100 ? 100 * cgroup_processors() : 10000);
         cgroups->version = &cgroup_v2;
         return 0;
     }

@@ -28,7 +28,7 @@ static bool read_space(unsigned long long *space) {
     return true;
 }
 
-/* In clock ticks since the boot; false when there is no such process. */
+/* In clock ticks since the boot; false when no such process lives. */
 static bool read_start(unsigned long long pid, unsigned long long *start) {
     char path[64], text[1024];
     snprintf(path, sizeof path, "/proc/%llu/stat", pid);
@@ -41,6 +41,8 @@ static bool read_start(unsigned long long pid, unsigned long long *start) {
     text[got] = '\0';
     /* The name, in parentheses, may have anything in it. The start is the 20th behind it. */
     char *at = strrchr(text, ')');
+    if (at && (at[2] == 'Z' || at[2] == 'X'))
+        return false; /* dead, and nobody has looked yet */
     for (int i = 0; at && i < 20; i++)
         at = strchr(at + 1, ' ');
     return at && sscanf(at, " %llu", start) == 1;

@@ -35,9 +35,11 @@ static int limit(const struct cgroup *group, const struct limits *limits) {
     if (write_number(group, CGROUP_MEMORY, "memory.memsw.limit_in_bytes", limits->memory) < 0 &&
         errno != ENOENT)
         return -1;
+    int64_t quota =
+        limits->cpus < (double)cgroup_processors() ? (int64_t)(limits->cpus * PERIOD) : -1;
     /* A kernel without bandwidth control has no such files: it has the shares. */
     if (write_number(group, CGROUP_CPU, "cpu.cfs_period_us", PERIOD) < 0 ||
-        write_number(group, CGROUP_CPU, "cpu.cfs_quota_us", (int64_t)(limits->cpus * PERIOD)) < 0)
+        write_number(group, CGROUP_CPU, "cpu.cfs_quota_us", quota) < 0)
         return errno == ENOENT ? 0 : -1;
     return 0;
 }

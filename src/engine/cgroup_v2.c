@@ -22,7 +22,10 @@ static bool has(const struct cgroup *group, unsigned controller) {
 static int limit(const struct cgroup *group, const struct limits *limits) {
     char quota[64];
     int fd = base(group);
-    snprintf(quota, sizeof quota, "%lld %d", (long long)(limits->cpus * PERIOD), PERIOD);
+    if (limits->cpus < (double)cgroup_processors())
+        snprintf(quota, sizeof quota, "%lld %d", (long long)(limits->cpus * PERIOD), PERIOD);
+    else
+        snprintf(quota, sizeof quota, "max %d", PERIOD);
     if ((has(group, CGROUP_MEMORY) &&
          cgroup_file_write_number(fd, group->name, "memory.max", limits->memory) < 0) ||
         (has(group, CGROUP_PIDS) &&

@@ -16,9 +16,17 @@
 
 /* Seconds between tries to remove groups whose processes are dying. */
 #define RETRY 0.05
+/* The same for what an engine that is gone has left, and how often. */
+#define SWEEP_INTERVAL 0.5
+#define SWEEPS 60
 /* The kernel tells of want of memory before it has killed: how long to wait, and how often. */
 #define OOM_DELAY 0.02
 #define OOM_DELAYS 10
+
+long cgroup_processors(void) {
+    long count = sysconf(_SC_NPROCESSORS_ONLN);
+    return count > 0 ? count : 1;
+}
 
 int cgroup_hierarchy_fd(const struct cgroup *group, unsigned controller) {
     const struct cgroups *cgroups = group->cgroups;
@@ -139,6 +147,13 @@ static void on_any_oom(struct ev_loop *loop, ev_io *io, int events) {
     }
 }
 
+static void on_sweep(struct ev_loop *loop, ev_timer *timer, int events) {
+    (void)events;
+    struct cgroups *cgroups = timer->data;
+    if (cgroups_sweep() == 0 || ++cgroups->sweeps >= SWEEPS)
+        ev_timer_stop(loop, timer);
+}
+
 struct cgroups *cgroups_open(struct ev_loop *loop, int64_t all_memory) {
     struct cgroups *cgroups = calloc(1, sizeof *cgroups);
     if (!cgroups)
@@ -148,7 +163,10 @@ struct cgroups *cgroups_open(struct ev_loop *loop, int64_t all_memory) {
     ev_timer_init(&cgroups->retry, on_retry, RETRY, RETRY);
     ev_io_init(&cgroups->oom, on_any_oom, -1, EV_READ);
     cgroups->retry.data = cgroups->oom.data = cgroups;
-    cgroups_sweep();
+    ev_timer_init(&cgroups->sweep, on_sweep, SWEEP_INTERVAL, SWEEP_INTERVAL);
+    cgroups->sweep.data = cgroups;
+    if (cgroups_sweep() > 0)
+        ev_timer_start(loop, &cgroups->sweep);
     if (cgroup_base_make(cgroups, all_memory) < 0) {
         log_info("no control groups: %s", cgroups->reason);
         return cgroups;
@@ -175,6 +193,7 @@ void cgroups_close(struct cgroups *cgroups) {
         free(group);
     }
     ev_timer_stop(cgroups->loop, &cgroups->retry);
+    ev_timer_stop(cgroups->loop, &cgroups->sweep);
     ev_io_stop(cgroups->loop, &cgroups->oom);
     if (cgroups->oom_fd >= 0)
         close(cgroups->oom_fd);

@@ -49,6 +49,8 @@ struct cgroups {
     struct cgroup *first; /* those in use */
     struct cgroup *dying; /* to be removed */
     ev_timer retry;
+    ev_timer sweep; /* while processes of an engine that is gone are still dying */
+    int sweeps;
     int oom_fd; /* inotify for the groups of version 2, or -1: one for all, users may have few */
     ev_io oom;
 };
@@ -66,6 +68,8 @@ struct cgroup {
     int delays;
 };
 
+/* Processors of this host. */
+long cgroup_processors(void);
 /* The hierarchy with a controller, as a descriptor of the engine's group; -1 when there is none. */
 int cgroup_hierarchy_fd(const struct cgroup *group, unsigned controller);
 /* Kills every process that the group lists. Returns false when there was none. */

@@ -73,6 +73,9 @@ static void on_sample(struct ev_loop *loop, ev_timer *timer, int events) {
     struct sandbox *sandbox = timer->data;
     struct metric metric = judge_now(sandbox);
     metric_history_add(&sandbox->metrics, &metric);
+    /* What all sandboxes together had too little of, the kernel does not tell each group. */
+    if (sandbox->cgroup)
+        cgroup_tell_oom(sandbox->cgroup);
 }
 
 void sandbox_metrics_open(struct sandbox *sandbox) {
