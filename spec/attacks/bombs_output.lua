@@ -184,6 +184,7 @@ while True:
     naive = "starts them all",
     ours = "starts as many as the limits allow; the others end with an error, and the sandbox goes on",
     small = "'ok'",
+    bounded_by = "cgroup",
     act = function(box, place)
       local failed = 0
       local pending = curl.start(table.unpack(orders(place, box, 100)))

@@ -21,7 +21,7 @@ A, B, TOKEN_A, TOKEN_B, KEY = sys.argv[1:6]
 class Client:
     def __init__(self, connection):
         self.connection = connection
-        self.bytes = b""
+        self.bytes = bytearray()
         self.trusted = False
 
     def more(self):
@@ -33,13 +33,14 @@ class Client:
     def line(self):
         while b"\n" not in self.bytes:
             self.more()
-        line, self.bytes = self.bytes.split(b"\n", 1)
+        line = self.take(self.bytes.index(b"\n") + 1)[:-1]
         return line.rstrip(b"\r").decode("latin-1")
 
     def take(self, count):
         while len(self.bytes) < count:
             self.more()
-        taken, self.bytes = self.bytes[:count], self.bytes[count:]
+        taken = bytes(self.bytes[:count])
+        del self.bytes[:count]
         return taken
 
     def reply(self, status, text):

@@ -9,6 +9,8 @@
 #include <string.h>
 
 #define STRANGERS_BODY_MAX ((size_t)64 * 1024)
+/* Contexts need no token: somebody could make them for ever. */
+#define CONTEXTS_MAX 1000
 
 #define TEXT "text/plain; charset=utf-8"
 /* Of the context that the id "default" names. */
@@ -176,6 +178,13 @@ static json_t *describe(const struct context *context) {
                      language_name(context_language(context)), "cwd", context_cwd(context));
 }
 
+static bool is_full(const code_interpreter *interpreter) {
+    size_t count = 0;
+    for (struct entry *entry = interpreter->first; entry; entry = entry->next)
+        count++;
+    return count >= CONTEXTS_MAX;
+}
+
 static void create_context(code_interpreter *interpreter, http_request *request) {
     static const model_field fields[] = {
         {"cwd", MODEL_OPTIONAL_STRING}, {"language", MODEL_OPTIONAL_STRING}, {0}};
@@ -184,7 +193,9 @@ static void create_context(code_interpreter *interpreter, http_request *request)
         return;
     const struct language *language =
         find_language(interpreter, request, model_string(body, "language"));
-    if (language) {
+    if (language && is_full(interpreter)) {
+        reply_text(request, 429, "There are too many contexts: delete some first");
+    } else if (language) {
         const char *cwd = model_string(body, "cwd");
         struct context *context =
             add_context(interpreter, language, *cwd ? cwd : interpreter->settings.home, false);
@@ -327,6 +338,7 @@ void code_interpreter_head(http_request *request, void *user) {
     }
     if (agent_is_authorized(interpreter->agent, request))
         return;
+    http_reply_to_stranger(request);
     if (needs_token(http_request_path(request)))
         reply_detail(request, 401, "The access token is missing or wrong");
     else if (sends_much(request))

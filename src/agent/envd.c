@@ -77,17 +77,20 @@ static const struct route *find_route(const http_request *request, bool *known) 
     return NULL;
 }
 
-/* Answers and returns false when whoever asks may not. */
-static bool admit(const struct agent *agent, http_request *request, const struct route *route) {
-    if (route->flags & SETS_UP && !init_is_welcome(agent, request))
+static bool may_follow(const struct agent *agent, const http_request *request,
+                       const struct route *route) {
+    return (!(route->flags & SETS_UP) || init_is_welcome(agent, request)) &&
+           (!(route->flags & NEEDS_TOKEN) || agent_is_authorized(agent, request));
+}
+
+static void refuse(http_request *request, const struct route *route) {
+    http_reply_to_stranger(request);
+    if (route->flags & SETS_UP)
         agent_reply_error(request, 403, "only the engine may set this up");
-    else if (!(route->flags & NEEDS_TOKEN) || agent_is_authorized(agent, request))
-        return true;
     else if (is_procedure(route->path))
         connect_reply_error(request, "unauthenticated", "the access token is missing or wrong");
     else
         agent_reply_error(request, 401, "the access token is missing or wrong");
-    return false;
 }
 
 /* Routes act as the user that the request names; what they do later is theirs to see to. */
@@ -110,10 +113,14 @@ void envd_head(http_request *request, void *user) {
     bool known;
     const struct route *route = find_route(request, &known);
     agent_prepare_reply(request);
-    if (!route)
+    if (!route) {
+        http_reply_to_stranger(request);
         reply_unknown(request, known);
-    else if (admit(user, request, route) && route->flags & STREAMS)
+    } else if (!may_follow(user, request, route)) {
+        refuse(request, route);
+    } else if (route->flags & STREAMS) {
         follow(user, request, route);
+    }
 }
 
 void envd_handle(http_request *request, void *user) {

@@ -28,6 +28,14 @@ static bool waits_to_send(const http_request *request) {
     return expect && strcasecmp(expect, "100-continue") == 0;
 }
 
+/* A shorter body of a stranger's is read and dropped, and the connection can be used again. */
+#define WORTH_BREAKING_OFF ((size_t)64 * 1024)
+
+static bool is_broken_off(const http_request *request) {
+    const char *length = http_request_header(request, MHD_HTTP_HEADER_CONTENT_LENGTH);
+    return request->from_stranger && length && strtoull(length, NULL, 10) > WORTH_BREAKING_OFF;
+}
+
 /* A body that is announced as much too large is refused before it is sent; a slightly too large one
  * is read to its end, so that the client is sure to see the answer. */
 enum MHD_Result http_body_begin(http_request *request) {
@@ -35,7 +43,7 @@ enum MHD_Result http_body_begin(http_request *request) {
     if (server->on_head) {
         request->held = true;
         server->on_head(request, server->user);
-        request->complete = request->status && waits_to_send(request);
+        request->complete = request->status && (waits_to_send(request) || is_broken_off(request));
         if (request->status)
             return request->complete ? http_request_queue(request) : MHD_YES;
         if (request->streams_body)

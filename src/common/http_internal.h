@@ -72,6 +72,7 @@ struct http_request {
     size_t body_length, body_capacity;
     size_t discarded; /* bytes of a body that is too large */
     bool too_large;
+    bool from_stranger;   /* whose long body is not waited for */
     bool body_is_nothing; /* to the method: what is sent is not kept */
     bool out_of_memory;
 

@@ -205,6 +205,10 @@ void http_reply_header(http_request *request, const char *name, const char *valu
     request->headers = header;
 }
 
+void http_reply_to_stranger(http_request *request) {
+    request->from_stranger = true;
+}
+
 void http_reply_close(http_request *request) {
     http_reply_header(request, MHD_HTTP_HEADER_CONNECTION, "close");
 }

@@ -82,6 +82,9 @@ void http_request_on_gone(http_request *request, void (*fn)(void *user), void *u
 
 /* Adds a header to the coming answer. Call before replying. */
 void http_reply_header(http_request *request, const char *name, const char *value);
+/* The answer, given at the head, is for somebody who may not ask: a long body is not waited for.
+ * Its sender may then see no more than the end of the connection. */
+void http_reply_to_stranger(http_request *request);
 /* Closes the connection after the answer. */
 void http_reply_close(http_request *request);
 /* Replies take no ownership of bytes; http_reply_json() takes the reference to value. content_type

@@ -65,8 +65,10 @@ static void authorize(const struct api_call *call, const char *path) {
     if (call->transport == TRANSPORT_UNIX || strcmp(path, "/health") == 0)
         return;
     const char *given = http_request_header(call->request, "X-API-Key");
-    if (!api_key_is(call->engine->options->api_key, given, given ? strlen(given) : 0))
-        api_error(call->request, 401, "%s", api_key_complaint(given));
+    if (api_key_is(call->engine->options->api_key, given, given ? strlen(given) : 0))
+        return;
+    http_reply_to_stranger(call->request);
+    api_error(call->request, 401, "%s", api_key_complaint(given));
 }
 
 /* The path is there with other methods, or not at all. */
