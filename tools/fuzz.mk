@@ -8,8 +8,9 @@ FUZZ_JOBS    ?= $(shell nproc)
 FUZZ_TARGETS ?= $(patsubst fuzz/%.c,%,$(wildcard fuzz/*/*.c))
 
 
-fuzz_flags := -O1 -g -Wno-format-nonliteral -fsanitize=fuzzer-no-link,address,undefined -fno-sanitize-recover=undefined -fno-omit-frame-pointer
+fuzz_flags := -O1 -g -fsanitize=fuzzer-no-link,address,undefined -fno-sanitize-recover=undefined -fno-omit-frame-pointer
 fuzz_make = $(MAKE) --no-print-directory --silent BUILD=build-fuzz VARIANT=fuzz CC='$(FUZZ_CC)' OPT='$(fuzz_flags)' HARDEN= \
+	WARN='$(WARN) -Wno-format-nonliteral' \
 	FUZZ_TARGETS='$(FUZZ_TARGETS)'
 
 fuzz_programs = $(patsubst fuzz/%.c,$(BUILD)/fuzz/%,$(wildcard fuzz/$(1)/*.c))

@@ -100,7 +100,7 @@ int LLVMFuzzerInitialize(int *argc, char ***argv) {
 
 /* The operations whose answers differ in kind. */
 static sb_op *start(unsigned which) {
-    switch (which % 12) {
+    switch (which % 16) {
     case 0:
         return sb_step(box, "1", 1, &(sb_step_options){.events = true}, NULL);
     case 1:
@@ -124,8 +124,16 @@ static sb_op *start(unsigned which) {
         return sb_process_list(box, NULL);
     case 10:
         return sb_connect(client, "i1", NULL, NULL);
-    default:
+    case 11:
         return sb_box_is_running(box, NULL);
+    case 12:
+        return sb_box_metrics(box, NULL, NULL);
+    case 13:
+        return sb_box_logs(box, NULL, NULL);
+    case 14:
+        return sb_snapshots(client, NULL, NULL);
+    default:
+        return sb_box_pause(box, NULL);
     }
 }
 
