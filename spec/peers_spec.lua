@@ -11,14 +11,16 @@ local sdks = {
     folder = sandbox.build .. "/peers/js",
     mark = "node_modules",
     command = "cp %s/spec/peers/js/*.mjs . && exec node %s.mjs",
-    topics = { "steps", "commands", "terminals", "files", "watching", "git", "ports", "metrics" },
+    topics = { "steps", "commands", "terminals", "files", "watching", "git", "ports", "metrics", "life" },
   },
   {
     name = "Python",
     folder = sandbox.build .. "/peers/python",
     mark = "requirements.txt",
     command = "PYTHONDONTWRITEBYTECODE=1 exec venv/bin/python %s/spec/peers/python/%s.py",
-    topics = { "steps", "commands", "terminals", "files", "watching", "git", "async_session", "metrics" },
+    topics = {
+      "steps", "commands", "terminals", "files", "watching", "git", "async_session", "metrics", "life",
+    },
   },
 }
 

@@ -51,6 +51,37 @@ static void free_records(struct sandbox_record *records, const struct sandbox_re
     free(pointers);
 }
 
+static void states_are_told_apart(void **state) {
+    (void)state;
+    static const struct {
+        int version;
+        const char *wanted; /* NULL: nothing is said */
+        size_t total, running;
+    } cases[] = {{2, NULL, 25, 16},
+                 {2, "running", 16, 16},
+                 {2, "paused", 9, 0},
+                 {1, NULL, 16, 16},
+                 {2, "paused,running", 25, 16}};
+    const struct sandbox_record **pointers;
+    struct sandbox_record *records = make_records(25, &pointers);
+    for (size_t i = 0; i < 25; i++)
+        records[i].paused = i % 3 == 0;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        const struct sandbox_record *copy[25];
+        struct list_query query;
+        struct list_page page;
+        list_query_init(&query, cases[i].version);
+        if (cases[i].wanted)
+            assert_int_equal(set(&query, "state", cases[i].wanted), 0);
+        memcpy(copy, pointers, sizeof copy);
+        list_select(&query, copy, 25, &page);
+        assert_int_equal(page.total, cases[i].total);
+        assert_int_equal(page.running, cases[i].running);
+        list_query_free(&query);
+    }
+    free_records(records, pointers, 25);
+}
+
 static void pages_show_each_record_once_in_order(void **state) {
     (void)state;
     const struct sandbox_record **pointers;
@@ -190,6 +221,7 @@ static void the_first_generation_has_no_pages(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(states_are_told_apart),
         cmocka_unit_test(pages_show_each_record_once_in_order),
         cmocka_unit_test(a_page_goes_on_behind_a_record_that_has_gone),
         cmocka_unit_test(filters_choose),
