@@ -171,7 +171,7 @@ describe("a forked runner", function()
   end
 
   test("finds itself as one that was started does", function()
-    local plain = start '{"forkRunners": false}'
+    local plain = start('{"forkRunners": false}', "umask 077; A=1")
     local started, forked = new_box(plain), new_box(daemon)
     local expected, found = cjson.decode(started:run(SELF)), cjson.decode(forked:run(SELF))
     assert.equal(0, started:runners().forked)

@@ -27,6 +27,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 /* Seconds without accepting connections when there is no room for another. */
@@ -239,6 +240,8 @@ int main(int argc, char **argv) {
     if (read)
         return read < 0 ? 2 : 0;
     log_open("stepbox-agent", options.log);
+    if (options.control >= 0)
+        umask(022); /* not that of whoever started the engine */
     if (options.filter >= 0 && filter_install(options.filter, options.control)) {
         log_error("cannot install the filter of system calls: %s", strerror(errno));
         return 1;
