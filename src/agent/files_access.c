@@ -66,5 +66,7 @@ json_t *files_access_entry(const char *path, bool with_metadata) {
 }
 
 void files_access_refuse(http_request *request, const files_fault *fault) {
+    if (fault->status == 401)
+        http_reply_to_stranger(request);
     agent_reply_error(request, fault->status, fault->message);
 }
