@@ -246,14 +246,16 @@ time.sleep(300)]])
       os.execute("kill -9 " .. child)
     end,
     attempt = function(frame)
+      frame:box()
+      local engine = require "spec.support.engine"
+      local pid = assert(require "stepbox.engine".status()).pid
+      local known, first = {}, nil
+      for _, process in ipairs(engine.descendants(pid)) do known[process] = true end
       local box = frame:box "victim"
       assert(box:step "x = 1")
-      local engine = require "spec.support.engine"
-      local first
-      for _, pid in ipairs(engine.descendants(assert(require "stepbox.engine".status()).pid)) do
-        local status = host.read("/proc/" .. pid .. "/status")
-        local environment = host.read("/proc/" .. pid .. "/environ")
-        if status:find "NSpid:%s+%d+%s+1\n" and environment:find(box.id, 1, true) then first = pid end
+      for _, process in ipairs(engine.descendants(pid)) do
+        local status = host.read("/proc/" .. process .. "/status")
+        if not known[process] and status:find "NSpid:[%s%d]+%s1\n" then first = process end
       end
       assert(first, "the first process of the sandbox is not found")
       host.sh("kill -9 " .. first)
