@@ -144,7 +144,13 @@ echo none]],
   {
     attack = "learn the size and use of the host's disks (statfs of each mount)",
     naive = "learns them",
-    ours = "each mount that holds files is the sandbox's own, or is as large as its bound",
+    ours = "each mount that holds files is the sandbox's own, or is as large as its bound, "
+      .. "as long as /usr is a layer of its own",
+    needs = function(frame)
+      if not assert(frame:box().commands:run "stat -f -c %T /usr").stdout:find "overlay" then
+        return "/usr is the host's own mount here, which tells the size of its disk"
+      end
+    end,
     prepare = function() return { blocks = (host.sh "stat -f -c %b /usr":gsub("%s", "")) } end,
     python = [[
 with open("/proc/self/mounts") as mounts:

@@ -62,7 +62,9 @@ static void add_part(argument_list *list, const struct sandbox_root *root, const
 }
 
 static void add_programs(argument_list *list, const struct sandbox_root *root) {
-    if (root->tree != TREE_WRITABLE)
+    if (root->layered)
+        add_part(list, root, "--ro-bind", STAGE_SYSTEM, "/usr");
+    else if (root->tree != TREE_WRITABLE)
         add(list, "--ro-bind", "/usr", "/usr", NULL);
     if (root->tree == TREE_LOCAL)
         add_part(list, root, "--bind", STAGE_LOCAL, LOCAL_TREE);

@@ -250,6 +250,18 @@ static int overlay_local(const struct sandbox_root *root) {
                    root->tree == TREE_WRITABLE ? STAGE_ROOT LOCAL_TREE : STAGE_LOCAL);
 }
 
+/* /usr as a layer of its own, of which nothing takes changes: locks and watches on the host's files
+ * would be one for the host and all sandboxes, and so would sockets be, and the size of its disk.
+ * Where the kernel cannot, it is the host's own. */
+static bool layer_system(const struct sandbox_root *root) {
+    char above[64], target[64], options[160];
+    snprintf(above, sizeof above, "%s/above-system", root->stage);
+    snprintf(target, sizeof target, "%s/" STAGE_SYSTEM, root->stage);
+    snprintf(options, sizeof options, "lowerdir=%s:/usr,userxattr", above);
+    return mkdir(above, 0755) == 0 && mkdir(target, 0755) == 0 &&
+           mount("stepbox", target, "overlay", MS_NODEV | MS_NOSUID | MS_RDONLY, options) == 0;
+}
+
 /* The package database names groups of the host as owners of files, and dpkg does nothing as long
  * as there is one that it does not know. */
 static int forget_owners(const struct sandbox_root *root) {
@@ -308,6 +320,7 @@ int sandbox_root_build(struct sandbox_root *root) {
             close(root->trees[i]);
         root->trees[i] = -1;
     }
+    root->layered = result == 0 && root->tree != TREE_WRITABLE && layer_system(root);
     if (result == 0 && root->tree != TREE_READONLY)
         result = overlay_local(root);
     return result == 0 && root->tree == TREE_WRITABLE ? forget_owners(root) : result;

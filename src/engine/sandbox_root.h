@@ -35,6 +35,7 @@ struct sandbox_root {
     int trees[HOST_TREES];
     char stage[32];    /* set: the directory that it is mounted on */
     const char *bwrap; /* a path that must not be covered */
+    bool layered;      /* set, without TREE_WRITABLE: STAGE_SYSTEM is there */
 };
 
 /* Directories below the stage. */
@@ -44,6 +45,7 @@ struct sandbox_root {
 #define STAGE_NOTHING "nothing" /* a directory */
 #define STAGE_BOOT_ID "boot_id" /* what /proc tells the host's start by */
 #define STAGE_LOCAL "local"     /* /usr/local, with TREE_LOCAL */
+#define STAGE_SYSTEM "system"   /* /usr, to be read */
 
 /* Chooses root->stage. */
 void sandbox_root_choose_stage(struct sandbox_root *root);
