@@ -257,6 +257,7 @@ int main(int argc, char **argv) {
     setenv("LANG", "C.UTF-8", 0);
     spawn_raise_file_limit();
     spawn_limits_raise();
+    spawn_limits_of_data(options.runner_data, options.program_data);
     if (start(&program, &options)) {
         log_error("cannot start");
         return 1;

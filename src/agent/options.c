@@ -23,6 +23,8 @@ static const char usage[] =
     "  --home DIR        where contexts and commands start (/home/user)\n"
     "  --memory BYTES    what programs may use, for /metrics (the machine's)\n"
     "  --cpus N          the same of processors\n"
+    "  --runner-data B   bytes of its own memory that a runner may write to (no limit)\n"
+    "  --program-data B  the same for every program, which cannot raise it\n"
     "  --log-level LEVEL error, warn (the default), info or debug\n";
 
 static int number(const char *text, long max) {
@@ -76,8 +78,15 @@ static int read_amount(const char *text, double most, double *amount) {
     return *text && !*end && *amount > 0 && *amount <= most ? 0 : -1;
 }
 
-static int take(int option, struct options *options) {
+static int read_bytes(const char *text, int64_t *bytes) {
     double amount;
+    if (read_amount(text, 1e18, &amount) < 0)
+        return -1;
+    *bytes = (int64_t)amount;
+    return 0;
+}
+
+static int take(int option, struct options *options) {
     switch (option) {
     case 'c':
         return (options->control = number(optarg, INT_MAX)) < 0 ? -1 : 0;
@@ -92,7 +101,11 @@ static int take(int option, struct options *options) {
         options->home = optarg;
         return 0;
     case 'm':
-        return read_amount(optarg, 1e18, &amount) < 0 ? -1 : (options->memory = (int64_t)amount, 0);
+        return read_bytes(optarg, &options->memory);
+    case 'd':
+        return read_bytes(optarg, &options->runner_data);
+    case 'D':
+        return read_bytes(optarg, &options->program_data);
     case 'p':
         return read_amount(optarg, 1e6, &options->cpus);
     case 'g':
@@ -103,12 +116,18 @@ static int take(int option, struct options *options) {
 }
 
 int options_read(int argc, char **argv, struct options *options) {
-    static const struct option known[] = {
-        {"control", required_argument, NULL, 'c'}, {"filter", required_argument, NULL, 'f'},
-        {"listen", required_argument, NULL, 'l'},  {"runners", required_argument, NULL, 'r'},
-        {"home", required_argument, NULL, 'h'},    {"memory", required_argument, NULL, 'm'},
-        {"cpus", required_argument, NULL, 'p'},    {"log-level", required_argument, NULL, 'g'},
-        {"help", no_argument, NULL, '?' + 256},    {0}};
+    static const struct option known[] = {{"control", required_argument, NULL, 'c'},
+                                          {"filter", required_argument, NULL, 'f'},
+                                          {"listen", required_argument, NULL, 'l'},
+                                          {"runners", required_argument, NULL, 'r'},
+                                          {"home", required_argument, NULL, 'h'},
+                                          {"memory", required_argument, NULL, 'm'},
+                                          {"cpus", required_argument, NULL, 'p'},
+                                          {"runner-data", required_argument, NULL, 'd'},
+                                          {"program-data", required_argument, NULL, 'D'},
+                                          {"log-level", required_argument, NULL, 'g'},
+                                          {"help", no_argument, NULL, '?' + 256},
+                                          {0}};
     int option, index = 0;
     *options = (struct options){.control = -1,
                                 .filter = -1,

@@ -20,8 +20,9 @@ struct options {
     int filter;  /* -1: none */
     struct address envd, code;
     const char *runners, *home;
-    int64_t memory; /* bytes; 0: not told */
-    double cpus;    /* the same */
+    int64_t memory;                    /* bytes; 0: not told */
+    int64_t runner_data, program_data; /* bytes; 0: no limit (spawn_limits.h) */
+    double cpus;                       /* the same */
     log_level log;
 };
 

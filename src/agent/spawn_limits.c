@@ -8,6 +8,13 @@
 
 static struct rlimit processes; /* as the engine has set it */
 
+static rlim_t runner_data, program_data; /* 0: none */
+
+void spawn_limits_of_data(int64_t runners, int64_t programs) {
+    runner_data = (rlim_t)runners;
+    program_data = (rlim_t)programs;
+}
+
 void spawn_limits_raise(void) {
     if (getrlimit(RLIMIT_NPROC, &processes))
         return;
@@ -35,8 +42,12 @@ void spawn_limits_lower(bool runner) {
         limit.rlim_max = limit.rlim_cur;
         setrlimit(RLIMIT_NPROC, &limit);
     }
-    if (!runner && getrlimit(RLIMIT_DATA, &limit) == 0) {
-        limit.rlim_cur = limit.rlim_max;
-        setrlimit(RLIMIT_DATA, &limit);
-    }
+    if (getrlimit(RLIMIT_DATA, &limit) < 0)
+        return;
+    if (program_data && program_data < limit.rlim_max)
+        limit.rlim_max = program_data;
+    limit.rlim_cur = limit.rlim_max;
+    if (runner && runner_data && runner_data < limit.rlim_max)
+        limit.rlim_cur = runner_data;
+    setrlimit(RLIMIT_DATA, &limit);
 }

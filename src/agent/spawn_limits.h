@@ -8,9 +8,14 @@
 #define STEPBOX_SPAWN_LIMITS_H
 
 #include <stdbool.h>
+#include <stdint.h>
 
 /* At start: how many processes there may be when the agent makes one. */
 void spawn_limits_raise(void);
+
+/* At start: bytes that a runner, or any program, may write to of its own memory (RLIMIT_DATA). 0:
+ * no limit. Runners may raise theirs up to that of programs. */
+void spawn_limits_of_data(int64_t runners, int64_t programs);
 
 /* In the child, while it still is who the agent is. When memory runs out the kernel shall end
  * programs, not the agent. */

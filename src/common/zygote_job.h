@@ -23,9 +23,10 @@ enum zygote_job_fd {
 };
 
 struct zygote_job {
-    uint32_t uid, gid;  /* in the sandbox */
-    uint64_t processes; /* that the user may have */
-    uint32_t groups;    /* how many descriptors of control groups there are */
+    uint32_t uid, gid;        /* in the sandbox */
+    uint64_t processes;       /* that the user may have */
+    uint64_t data, most_data; /* RLIMIT_DATA, soft and hard */
+    uint32_t groups;          /* how many descriptors of control groups there are */
 };
 
 /* Where a start can fail. */

@@ -152,7 +152,7 @@ static void run_child(const struct ends *ends, const bwrap_spec *spec, const cha
     sandbox_root_choose_stage(&root);
     if (user_namespace_enter(&spec->ids, root.trees) < 0)
         _exit(127);
-    sandbox_rlimits_apply(spec->limits, spec->join_count == 0);
+    sandbox_rlimits_apply(spec->limits);
     /* The change of user has reset it. */
     prctl(PR_SET_PDEATHSIG, SIGKILL);
     if (getppid() != engine)
@@ -169,15 +169,23 @@ static void run_child(const struct ends *ends, const bwrap_spec *spec, const cha
     keep(ends->status[1]);
     keep(ends->control[1]);
     keep(spec->filter_fd);
-    char args_number[16], control_number[16], filter_number[16], memory[32], cpus[32];
+    char args_number[16], control_number[16], filter_number[16], memory[32], cpus[32], data[32];
     snprintf(args_number, sizeof args_number, "%d", args_fd);
     snprintf(control_number, sizeof control_number, "%d", ends->control[1]);
     snprintf(filter_number, sizeof filter_number, "%d", spec->filter_fd);
     snprintf(memory, sizeof memory, "%lld", (long long)spec->limits->memory);
     snprintf(cpus, sizeof cpus, "%g", spec->limits->cpus);
-    char *const argv[] = {"bwrap",     "--args",       args_number, "--",          PAYLOAD_AGENT,
-                          "--control", control_number, "--filter",  filter_number, "--memory",
-                          memory,      "--cpus",       cpus,        NULL};
+    bool alone = spec->join_count == 0;
+    snprintf(data, sizeof data, "%lld", (long long)sandbox_runner_data(spec->limits, alone));
+    char *const argv[] = {"bwrap",        "--args",
+                          args_number,    "--",
+                          PAYLOAD_AGENT,  "--control",
+                          control_number, "--filter",
+                          filter_number,  "--memory",
+                          memory,         "--cpus",
+                          cpus,           "--runner-data",
+                          data,           alone ? "--program-data" : NULL,
+                          data,           NULL};
     char *const environment[] = {"PATH=/usr/bin:/bin", "LANG=C", NULL};
     execve(bwrap, argv, environment);
     fail_child(bwrap);

@@ -238,8 +238,11 @@ static bool start(struct runner_jobs *jobs, uint16_t number, struct zygote *zygo
     job->next = jobs->first;
     jobs->first = job;
     jobs->count++;
-    struct zygote_job order = {
-        .uid = SANDBOX_UID, .gid = SANDBOX_UID, .processes = config->processes};
+    struct zygote_job order = {.uid = SANDBOX_UID,
+                               .gid = SANDBOX_UID,
+                               .processes = config->processes,
+                               .data = config->data,
+                               .most_data = config->most_data};
     theirs[JOB_INIT] = config->init_fd(config->user);
     theirs[JOB_FILTER] = config->filter_fd;
     int groups = sent ? config->groups(theirs + JOB_FDS, config->user) : 0;

@@ -33,8 +33,9 @@ typedef struct runner_jobs_config {
     int (*groups)(int fds[JOB_GROUPS_MAX], void *user);
     /* A listener of the filter of a runner (taken). */
     void (*listener)(int fd, void *user);
-    int filter_fd;      /* of the program */
-    uint64_t processes; /* that `user` may have */
+    int filter_fd;            /* of the program */
+    uint64_t processes;       /* that `user` may have */
+    uint64_t data, most_data; /* RLIMIT_DATA, soft and hard */
     void *user;
 } runner_jobs_config;
 

@@ -13,8 +13,13 @@
 #include "sandbox_limits.h"
 
 /* In the child that becomes the sandbox, when it is in the sandbox's user namespace: the kernel
- * counts processes of a user for each of these. `alone`: no control group bounds the memory, so
- * that what a process may have is final. */
-void sandbox_rlimits_apply(const struct limits *limits, bool alone);
+ * counts processes of a user for each of these. */
+void sandbox_rlimits_apply(const struct limits *limits);
+
+/* What a runner may write to of its own memory (RLIMIT_DATA), in bytes. That is closer to what it
+ * uses than its address space: Java and JavaScript reserve much more of that than they ever use.
+ * `alone`: no control group bounds the memory, so that it is the final word, for all programs; else
+ * it is what comes first, and leaves room for the sandbox's other processes and files. */
+int64_t sandbox_runner_data(const struct limits *limits, bool alone);
 
 #endif

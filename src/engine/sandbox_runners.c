@@ -3,9 +3,11 @@
 
 #include <errno.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include "log.h"
+#include "sandbox_rlimits.h"
 #include "zygote.h"
 
 static int init_fd(void *user) {
@@ -34,6 +36,7 @@ static void take_listener(int fd, void *user) {
 
 void sandbox_runners_open(struct sandbox *sandbox) {
     struct sandboxes *set = sandbox->set;
+    uint64_t data = (uint64_t)sandbox_runner_data(&sandbox->record.limits, !sandbox->cgroup);
     const struct syscall_filter *filter = refused_set_filter(set->refused);
     sandbox->runners = runner_jobs_new(
         &(runner_jobs_config){.loop = sandbox_loop(sandbox),
@@ -45,6 +48,8 @@ void sandbox_runners_open(struct sandbox *sandbox) {
                               .listener = take_listener,
                               .filter_fd = syscall_filter_fd(filter),
                               .processes = (uint64_t)sandbox->record.limits.processes,
+                              .data = data,
+                              .most_data = sandbox->cgroup ? RLIM_INFINITY : data,
                               .user = sandbox});
     zygotes_expect(set->zygotes);
 }

@@ -56,6 +56,8 @@ static int take_limits(const struct zygote_job *job) {
             return -1;
         if (resource == RLIMIT_NPROC)
             theirs.rlim_cur = theirs.rlim_max = (rlim_t)job->processes;
+        if (resource == RLIMIT_DATA)
+            theirs = (struct rlimit){(rlim_t)job->data, (rlim_t)job->most_data};
         if (theirs.rlim_max > own.rlim_max)
             theirs.rlim_max = own.rlim_max;
         if (theirs.rlim_cur > theirs.rlim_max)
