@@ -86,4 +86,15 @@ print("more" if set(os.listdir("/dev")) - allowed else "those")]],
     works = "more",
     answer = "those",
   },
+  {
+    attack = "use up the terminals, whose number is one for all but the host itself",
+    naive = "takes three thousand; nobody else gets one",
+    ours = "ENOSPC for more than 128",
+    python = [[
+def take():
+    for _ in range(150):
+        os.open("/dev/ptmx", os.O_RDWR | os.O_NOCTTY)
+print(in_child(take))]],
+    answer = "ENOSPC",
+  },
 }

@@ -146,6 +146,8 @@ void bwrap_args_build(argument_list *list, const bwrap_sandbox *sandbox) {
     mask_proc(list, root);
     add(list, "--dev", "/dev", NULL);
     add_part(list, root, "--bind", STAGE_SHM, "/dev/shm");
+    if (root->pts)
+        add_part(list, root, "--dev-bind", STAGE_PTS, "/dev/pts");
     /* It is a tmpfs without a bound, and nothing has to be made there any more. */
     add(list, "--remount-ro", "/dev", NULL);
     if (root->ids->kind == IDS_SINGLE) {

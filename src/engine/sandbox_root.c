@@ -20,6 +20,9 @@
 /* A file takes about a kilobyte of the kernel's memory, and empty ones take no other. */
 #define BYTES_PER_FILE 4096
 
+/* So many a sandbox may have at a time. */
+#define TERMINALS "128"
+
 /* What a system has, and programs count on. Those before them are made first. */
 static const struct {
     const char *path;
@@ -262,6 +265,16 @@ static bool layer_system(const struct sandbox_root *root) {
            mount("stepbox", target, "overlay", MS_NODEV | MS_NOSUID | MS_RDONLY, options) == 0;
 }
 
+/* bubblewrap's own have no bound, and the kernel has one for all sandboxes together
+ * (kernel.pty.max). Where they cannot be made, bubblewrap's are there. */
+static bool mount_terminals(const struct sandbox_root *root) {
+    char target[64];
+    snprintf(target, sizeof target, "%s/" STAGE_PTS, root->stage);
+    return mkdir(target, 0755) == 0 &&
+           mount("devpts", target, "devpts", MS_NOSUID | MS_NOEXEC,
+                 "newinstance,ptmxmode=0666,mode=620,max=" TERMINALS) == 0;
+}
+
 /* The package database names groups of the host as owners of files, and dpkg does nothing as long
  * as there is one that it does not know. */
 static int forget_owners(const struct sandbox_root *root) {
@@ -320,6 +333,7 @@ int sandbox_root_build(struct sandbox_root *root) {
             close(root->trees[i]);
         root->trees[i] = -1;
     }
+    root->pts = result == 0 && mount_terminals(root);
     root->layered = result == 0 && root->tree != TREE_WRITABLE && layer_system(root);
     if (result == 0 && root->tree != TREE_READONLY)
         result = overlay_local(root);

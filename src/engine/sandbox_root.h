@@ -36,6 +36,7 @@ struct sandbox_root {
     char stage[32];    /* set: the directory that it is mounted on */
     const char *bwrap; /* a path that must not be covered */
     bool layered;      /* set, without TREE_WRITABLE: STAGE_SYSTEM is there */
+    bool pts;          /* set: STAGE_PTS is there */
 };
 
 /* Directories below the stage. */
@@ -46,6 +47,7 @@ struct sandbox_root {
 #define STAGE_BOOT_ID "boot_id" /* what /proc tells the host's start by */
 #define STAGE_LOCAL "local"     /* /usr/local, with TREE_LOCAL */
 #define STAGE_SYSTEM "system"   /* /usr, to be read */
+#define STAGE_PTS "pts"         /* terminals, where root->pts */
 
 /* Chooses root->stage. */
 void sandbox_root_choose_stage(struct sandbox_root *root);
