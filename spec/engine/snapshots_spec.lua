@@ -22,6 +22,10 @@ describe("the snapshots of an engine", function()
 
   local function kill(sandbox) assert.equal(204, daemon:call("DELETE", path(sandbox)).status) end
 
+  local function run_large(sandbox)
+    daemon:run(sandbox, "import os; open('/home/user/large', 'wb').write(os.urandom(30 << 20))")
+  end
+
   local function take(sandbox, body)
     local answer = daemon:call("POST", path(sandbox, "/snapshots"), body or "")
     assert.equal(201, answer.status, answer.body)
@@ -132,14 +136,25 @@ print("done")]]))
     local ids, states = {}, {}
     for i = 1, 3 do
       ids[i] = take(sandbox).snapshotID
-      local shown = daemon:call("GET", path(sandbox)).json
-      states[i] = shown.state
+      states[i] = daemon:call("GET", path(sandbox)).json.state
+      assert.equal(204, daemon:call("POST", path(sandbox, "/timeout"), { timeout = 100 + i }).status)
     end
     assert.same({ "running", "running", "running" }, states)
     assert.truthy(assert(step.finish()).body:find("done", 1, true))
     local after = daemon:call("GET", path(sandbox)).json
     assert.is_true(after.endAt >= before.endAt)
     assert.equal("running", after.state)
+    -- What is asked for while one is taken is done then.
+    run_large(sandbox)
+    local request = curl.start {
+      socket = daemon.socket, method = "POST", url = "http://localhost" .. path(sandbox, "/snapshots"),
+    }
+    os.execute "sleep 0.02"
+    assert.equal(204, daemon:call("POST", path(sandbox, "/timeout"), { timeout = 1000 }).status)
+    assert.equal(200, daemon:call("POST", "/v2" .. path(sandbox, "/connect")).status)
+    assert.equal("5\n", daemon:run(sandbox, "print(5)"))
+    assert.equal(204, delete(engine.decode(assert(request.finish())).json.snapshotID))
+    assert.is_true(daemon:call("GET", path(sandbox)).json.endAt > after.endAt)
     -- What was written one after the other is not torn apart.
     for i = 1, 3 do
       local copy = daemon:create { templateID = ids[i] }

@@ -146,7 +146,7 @@ struct sandbox *api_sandbox(const struct api_call *call) {
 
 struct sandbox *api_running_sandbox(const struct api_call *call) {
     struct sandbox *sandbox = api_sandbox(call);
-    if (!sandbox || sandbox_is_running(sandbox))
+    if (!sandbox || sandbox_seems_running(sandbox))
         return sandbox;
     api_error(call->request, 409, "sandbox \"%s\" is paused: resume it, or connect to it",
               call->id);

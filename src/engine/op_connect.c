@@ -24,7 +24,7 @@ void op_connect(const struct api_call *call) {
     int timeout = (int)fields_integer(body, "timeout", 0);
     bool memory = fields_boolean(body, "memory", true);
     json_decref(body);
-    if (!sandbox_is_running(sandbox)) {
+    if (!sandbox_seems_running(sandbox)) {
         if (memory)
             api_resume(call, sandbox, timeout > 0 ? timeout : DEFAULT_TIMEOUT);
         else

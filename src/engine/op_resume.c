@@ -46,7 +46,7 @@ void op_resume(const struct api_call *call) {
     json_t *body = sandbox ? api_body(call, rules, true) : NULL;
     if (!body)
         return;
-    if (sandbox_is_running(sandbox)) {
+    if (sandbox_seems_running(sandbox)) {
         api_error(call->request, 409, "sandbox \"%s\" is running already", call->id);
     } else {
         if (fields_get(body, "autoPause"))

@@ -300,6 +300,10 @@ void sandbox_set_timeout(struct sandbox *sandbox, int seconds) {
     sandbox_log_add(&sandbox->log, LOG_LEVEL_INFO, "timeout: %d seconds from now", seconds);
     sandbox->record.timeout = seconds;
     sandbox->record.end_at = rfc3339_now() + (int64_t)seconds * 1000;
+    if (sandbox->pause.ran) { /* its time goes on when it does */
+        sandbox->pause.left = sandbox->pause.seconds = seconds;
+        return;
+    }
     ev_timer_stop(loop, &sandbox->life);
     ev_timer_set(&sandbox->life, (double)seconds, 0.0);
     ev_timer_start(loop, &sandbox->life);
@@ -307,7 +311,9 @@ void sandbox_set_timeout(struct sandbox *sandbox, int seconds) {
 
 void sandbox_extend(struct sandbox *sandbox, int seconds) {
     /* By the timer's clock, which does not jump. */
-    if (ev_timer_remaining(sandbox_loop(sandbox), &sandbox->life) < (double)seconds)
+    ev_tstamp left = sandbox->pause.ran ? sandbox->pause.left
+                                        : ev_timer_remaining(sandbox_loop(sandbox), &sandbox->life);
+    if (left < (double)seconds)
         sandbox_set_timeout(sandbox, seconds);
 }
 

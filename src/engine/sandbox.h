@@ -114,6 +114,8 @@ json_t *sandbox_refused_describe(const struct sandbox *sandbox);
 
 /* Neither paused nor on the way to or from that. */
 bool sandbox_is_running(const struct sandbox *sandbox);
+/* The same, as clients see it: also while it is held. */
+bool sandbox_seems_running(const struct sandbox *sandbox);
 
 /* It goes on soon, without more: resuming, or held. */
 bool sandbox_is_resuming(const struct sandbox *sandbox);
@@ -135,7 +137,9 @@ int sandbox_resume(struct sandbox *sandbox, int seconds, sandbox_settled *settle
  * it looks as if it ran on slowly. The same returns. */
 int sandbox_hold(struct sandbox *sandbox, sandbox_settled *settled, void *user, char *message,
                  size_t room);
-void sandbox_release_hold(struct sandbox *sandbox);
+/* settled (may be NULL) is called when it runs again, or stays paused, or has ended: later, or at
+ * once. */
+void sandbox_release_hold(struct sandbox *sandbox, sandbox_settled *settled, void *user);
 
 /* A pidfd of its bubblewrap, whose mounts are those that it has been made of; -1 with errno. */
 int sandbox_open_bwrap(const struct sandbox *sandbox);
@@ -144,7 +148,7 @@ const struct sandbox_ids *sandbox_ids_of(const struct sandbox *sandbox);
 /* What happens when its time is over. */
 void sandbox_set_auto_pause(struct sandbox *sandbox, bool auto_pause);
 
-/* Moves its end to `seconds` from now. Only while it runs. */
+/* Moves its end to `seconds` from now. Only while it seems to run. */
 void sandbox_set_timeout(struct sandbox *sandbox, int seconds);
 /* The same, but never to an earlier time than it has. */
 void sandbox_extend(struct sandbox *sandbox, int seconds);

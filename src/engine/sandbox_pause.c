@@ -34,6 +34,10 @@ bool sandbox_is_running(const struct sandbox *sandbox) {
     return sandbox->state == SANDBOX_RUNNING;
 }
 
+bool sandbox_seems_running(const struct sandbox *sandbox) {
+    return sandbox->state == SANDBOX_RUNNING || sandbox->pause.ran;
+}
+
 bool sandbox_is_resuming(const struct sandbox *sandbox) {
     return sandbox->state == SANDBOX_RESUMING || sandbox->pause.ran;
 }
@@ -296,11 +300,17 @@ int sandbox_hold(struct sandbox *sandbox, sandbox_settled *settled, void *user, 
     return 0;
 }
 
-void sandbox_release_hold(struct sandbox *sandbox) {
+void sandbox_release_hold(struct sandbox *sandbox, sandbox_settled *settled, void *user) {
     struct sandbox_pause *pause = &sandbox->pause;
-    if (sandbox->state != SANDBOX_PAUSED || !pause->held)
+    bool is_held = sandbox->state == SANDBOX_PAUSED && pause->held;
+    bool goes_on =
+        is_held && (has_waiter(sandbox, true) || (pause->ran && !has_waiter(sandbox, false)));
+    if (!goes_on || add_waiter(sandbox, true, settled, user) < 0) {
+        if (settled)
+            settled(sandbox, 0, NULL, user);
+    }
+    if (!is_held)
         return;
-    bool goes_on = has_waiter(sandbox, true) || (pause->ran && !has_waiter(sandbox, false));
     pause->held = false;
     if (pause->ran && has_waiter(sandbox, false)) { /* a client wants it to stay so */
         pause->ran = false;

@@ -34,10 +34,12 @@ static void finish(struct snapshot_job *job, struct snapshot *snapshot, int stat
 }
 
 /* The sandbox may have ended, or not. */
-static void let_go_on(const struct snapshot_job *job) {
+static void let_go_on(struct snapshot_job *job, sandbox_settled *settled) {
     struct sandbox *sandbox = sandboxes_find(job->engine->sandboxes, job->of.id);
     if (sandbox)
-        sandbox_release_hold(sandbox);
+        sandbox_release_hold(sandbox, settled, job);
+    else
+        settled(NULL, 0, NULL, job);
 }
 
 static void fail(struct snapshot_job *job, int wait_status) {
@@ -56,13 +58,13 @@ static void fail(struct snapshot_job *job, int wait_status) {
     finish(job, NULL, 500, message);
 }
 
-static void on_packed(struct ev_loop *loop, ev_child *child, int events) {
-    (void)events;
-    struct snapshot_job *job = child->data;
-    ev_child_stop(loop, child);
-    let_go_on(job);
-    if (!WIFEXITED(child->rstatus) || WEXITSTATUS(child->rstatus) != 0) {
-        fail(job, child->rstatus);
+/* The sandbox is as it was before: whoever asked may go on with it. */
+static void on_released(struct sandbox *sandbox, int status, const char *message, void *user) {
+    (void)sandbox, (void)status, (void)message;
+    struct snapshot_job *job = user;
+    int wait_status = job->packed.rstatus;
+    if (!WIFEXITED(wait_status) || WEXITSTATUS(wait_status) != 0) {
+        fail(job, wait_status);
         return;
     }
     int fd = job->archive_fd;
@@ -70,6 +72,18 @@ static void on_packed(struct ev_loop *loop, ev_child *child, int events) {
     struct snapshot *snapshot =
         snapshots_add(job->engine->snapshots, job->name[0] ? job->name : NULL, &job->of, fd);
     finish(job, snapshot, snapshot ? 201 : 503, snapshot ? NULL : "out of memory");
+}
+
+static void on_packed(struct ev_loop *loop, ev_child *child, int events) {
+    (void)events;
+    ev_child_stop(loop, child);
+    let_go_on(child->data, on_released);
+}
+
+static void on_not_begun(struct sandbox *sandbox, int status, const char *message, void *user) {
+    (void)sandbox, (void)status, (void)message;
+    finish(user, NULL, 503,
+           "the snapshot could not be taken: no processes or descriptors are left");
 }
 
 /* It stands still. */
@@ -86,14 +100,12 @@ static void on_held(struct sandbox *sandbox, int status, const char *message, vo
     if (job->archive_fd >= 0 && job->errors_fd >= 0 && pidfd >= 0)
         pid = snapshot_tar_pack(pidfd, sandbox_ids_of(sandbox), job->archive_fd,
                                 snapshots_room(job->engine->snapshots), job->errors_fd);
-    int saved = errno;
+    if (pid < 0)
+        log_warn("sandbox %s: no snapshot: %s", job->of.id, strerror(errno));
     if (pidfd >= 0)
         close(pidfd);
     if (pid < 0) {
-        char text[128];
-        snprintf(text, sizeof text, "the snapshot could not be taken: %s", strerror(saved));
-        let_go_on(job);
-        finish(job, NULL, 503, text);
+        let_go_on(job, on_not_begun);
         return;
     }
     ev_child_init(&job->packed, on_packed, pid, 0);
