@@ -111,6 +111,7 @@ describe("stepbox --json", function()
       assert.equal("ok", states[name], name)
     end
     assert.equal("note", states["network helper"])
+    assert(states.contexts)
   end)
 
   it("of a failure is an object that names its code", function()

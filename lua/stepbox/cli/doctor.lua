@@ -48,6 +48,8 @@ local function check_sandbox(report)
   if answer == "42" then
     report("sandbox", "ok", ("made, and code run in it, in %.0f ms"):format((console.now() - begin) * 1000))
     check_metadata(box, report)
+    local told = require("stepbox.engine").start()
+    if told then report("contexts", host.check_contexts(told.host)) end
   else
     report("sandbox", "missing", why or "code in it gives " .. tostring(execution), "See `stepbox logs`.")
   end

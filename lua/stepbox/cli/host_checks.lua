@@ -129,8 +129,16 @@ local function check_limits(told)
   return "note", detail, limits.reason
 end
 
+--- Whether Python contexts are forked, as the engine tells after one was made.
+local function check_contexts(told)
+  local zygotes = told.zygotes or {}
+  if not zygotes.why then return "ok", "forked from a process that has IPython loaded" end
+  return "note", "each starts Python: " .. zygotes.why, "A new context takes 0.3 s and 25 MB instead of a part."
+end
+
 return {
   run = checks,
+  check_contexts = check_contexts,
   check_limits = check_limits,
   check_languages = check_languages,
   before = { "kernel", "user namespaces", "bubblewrap", "python", "ipython" },
