@@ -96,6 +96,20 @@ describe("the engine's metrics", function()
     daemon:call("DELETE", "/sandboxes/" .. b)
   end)
 
+  it("are told by the agent too, to those who have its token", function()
+    local made = daemon:create { limits = { memoryMB = 200, diskMB = 50 } }
+    local headers = { ["E2b-Sandbox-Id"] = made.sandboxID, ["E2b-Sandbox-Port"] = "49983" }
+    assert.equal(401, daemon:call("GET", "/metrics", nil, headers).status)
+    headers["X-Access-Token"] = made.envdAccessToken
+    local told = daemon:call("GET", "/metrics", nil, headers)
+    assert.equal(200, told.status, told.body)
+    assert.equal(200 * MIB, told.json.mem_total)
+    assert.equal(50 * MIB, told.json.disk_total)
+    assert.truthy(told.json.mem_used > 0 and told.json.disk_used > 0 and told.json.cpu_count >= 1)
+    assert.truthy(math.abs(told.json.ts - os.time()) < 5)
+    daemon:call("DELETE", "/sandboxes/" .. made.sandboxID)
+  end)
+
   it("refuse what is no question", function()
     local id = daemon:create().sandboxID
     local one, many = "/sandboxes/" .. id .. "/metrics", "/sandboxes/metrics"
