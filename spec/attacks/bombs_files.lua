@@ -1,6 +1,42 @@
 --- Bombs in the file system, and of descriptors.
 
+local assert = require "luassert"
 local bomb = require "spec.support.bomb"
+local engine = require "spec.support.engine"
+local host = require "spec.support.host"
+
+-- Sends descriptors that nobody receives, until the kernel says that its user has too many of them.
+local HOG = [[
+import array, os, resource, socket
+most = resource.getrlimit(resource.RLIMIT_NOFILE)[1]
+resource.setrlimit(resource.RLIMIT_NOFILE, (most, most))
+kept, why = [], None
+try:
+    while True:
+        one, other = socket.socketpair()
+        one.setblocking(False)
+        kept += [one, other]
+        try:
+            while True:
+                one.sendmsg([b"x"], [(socket.SOL_SOCKET, socket.SCM_RIGHTS, array.array("i", [0] * 250))])
+        except BlockingIOError:
+            pass
+except OSError as error:
+    why = error.errno
+]]
+
+-- Another process of the same user, with the same limit.
+local HOG_AND_VICTIM = HOG .. [[
+if os.fork() == 0:
+    one, other = socket.socketpair()
+    try:
+        one.sendmsg([b"x"], [(socket.SOL_SOCKET, socket.SCM_RIGHTS, array.array("i", [0]))])
+        print("sent", flush=True)
+    except OSError as error:
+        print("refused", error.errno, flush=True)
+    os._exit(0)
+os.wait()
+]]
 
 return {
   title = "Bombs: files",
@@ -112,6 +148,36 @@ print(in_child(descriptors))]],
     answer = "EMFILE",
     burn = "import os\nwhile True: os.open('/etc/hostname', os.O_RDONLY)",
     ends = "error OSError.*Too many open files.*",
+  },
+  {
+    attack = "descriptors in flight: sent to sockets, and never received",
+    naive = "the kernel counts them by user: his other processes can send none any more",
+    ours = "ETOOMANYREFS at half of what the engine has: it can hand connections to all sandboxes",
+    control = function(frame)
+      -- root of the host is above this limit.
+      local as = frame:is_root() and "setpriv --reuid 65534 --regid 65534 --clear-groups " or ""
+      local path = frame:folder() .. "/hog.py"
+      host.write(path, HOG_AND_VICTIM)
+      local command = "chmod 711 %s; ulimit -n 256; %s/usr/bin/python3 -I %s"
+      local said = host.sh(command:format(frame:folder(), as, path))
+      assert.equal("refused 109", (said:gsub("%s+$", "")))
+    end,
+    attempt = function(frame)
+      local daemon = engine.start { environment = "ulimit -n 1024;" }
+      frame:finally(function() daemon:stop() end)
+      local client = assert(require("stepbox").client { socket = daemon.socket })
+      local hog, neighbour = assert(client:create()), assert(client:create())
+      local result = assert(hog:step(HOG .. "why", { timeout = 30 }))
+      assert.equal("109", result.text)
+      for _, box in ipairs { neighbour, hog } do
+        -- A new connection each: each is a descriptor that the engine sends.
+        local answer = daemon:call("GET", "/health", nil, { ["E2b-Sandbox-Id"] = box.id })
+        assert.equal(204, answer.status)
+        assert.equal("42", assert(box:step "6 * 7").text)
+      end
+      hog:kill()
+      neighbour:kill()
+    end,
   },
   bomb.entry {
     attack = "things of the kernel that are no files: timers, inotify watches, epoll sets in epoll sets",

@@ -15,12 +15,24 @@ static void limit(int resource, rlim_t soft, rlim_t hard) {
     setrlimit(resource, &now);
 }
 
+/* Descriptors that are sent and not received yet count against the user who sent them, and a
+ * process with a limit that they have reached sends no more. Without ids of their own sandboxes are
+ * the engine's user, who must always be able to hand them connections: they get half of what it
+ * has. */
+static rlim_t open_files(const struct limits *limits) {
+    struct rlimit now;
+    rlim_t wanted = (rlim_t)limits->open_files;
+    if (getrlimit(RLIMIT_NOFILE, &now) < 0 || now.rlim_max / 2 > wanted)
+        return wanted;
+    return now.rlim_max / 2;
+}
+
 void sandbox_rlimits_apply(const struct limits *limits) {
     rlim_t processes = (rlim_t)limits->processes;
     /* With 0 a crash is written to no file, but the host's handler of crashes is run (core_pattern
      * with a "|"), as root of the host; with 1 it is not. */
     limit(RLIMIT_CORE, 1, 1);
-    limit(RLIMIT_NOFILE, SOFT_OPEN_FILES, (rlim_t)limits->open_files);
+    limit(RLIMIT_NOFILE, SOFT_OPEN_FILES, open_files(limits));
     /* Programs get the soft limit; what is above it the agent keeps for itself. */
     limit(RLIMIT_NPROC, processes, processes + LIMITS_OWN_PROCESSES);
 }
