@@ -200,6 +200,10 @@ static ssize_t admit(struct pump *pump, const char *bytes, size_t length) {
         memcpy(pump->held, bytes + admitted, pump->held_length);
         ev_io_stop(pump->loop, &pump->up.readable);
     }
+    if (admitted < length && rest == PUMP_END) {
+        pump->up.ended = true;
+        ev_io_stop(pump->loop, &pump->up.readable);
+    }
     return (ssize_t)admitted;
 }
 
@@ -207,8 +211,8 @@ static void offer(struct pump *pump, const char *bytes, size_t length) {
     ssize_t admitted = admit(pump, bytes, length);
     if (admitted < 0)
         finish(pump, CLOSE_BOTH);
-    else
-        pass(&pump->up, bytes, (size_t)admitted);
+    else if (pass(&pump->up, bytes, (size_t)admitted) && pump->up.ended && !pump->up.waiting)
+        delivered(&pump->up);
 }
 
 /* Asks the gate again about what it held back. */

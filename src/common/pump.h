@@ -17,6 +17,7 @@ struct pump;
 /* What becomes of bytes that the gate did not let through. */
 enum pump_rest {
     PUMP_DROP, /* they are forgotten, and so is all that follows */
+    PUMP_END,  /* the same, and the target is told that the client's stream has ended */
     PUMP_HOLD  /* they wait, and the client is not read, until the gate has changed */
 };
 

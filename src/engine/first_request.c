@@ -1,7 +1,10 @@
 #include "first_request.h"
 
 void first_request_init(struct first_request *request, const struct route *route) {
-    *request = (struct first_request){.wants_upgrade = route->upgrade};
+    /* The agent answers one request anyway, and takes an early end for a client that has gone. */
+    bool to_agent = route->port == ROUTE_DEFAULT_PORT || route->port == ROUTE_CODE_PORT;
+    *request = (struct first_request){.wants_upgrade = route->upgrade,
+                                      .ends = route->to_sandbox && !to_agent};
     request_end_init(&request->end, route);
 }
 
@@ -10,6 +13,7 @@ static size_t admit(void *user, const char *bytes, size_t length, enum pump_rest
     if (request->wants_upgrade && request->answer.verdict == UPGRADE_AGREED)
         return length;
     *rest = request->wants_upgrade && request->answer.verdict == UPGRADE_PENDING ? PUMP_HOLD
+            : request->ends                                                      ? PUMP_END
                                                                                  : PUMP_DROP;
     return request_end_feed(&request->end, bytes, length);
 }

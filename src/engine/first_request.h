@@ -13,6 +13,7 @@
 struct first_request {
     struct request_end end;
     bool wants_upgrade;
+    bool ends; /* what follows ends the stream: a server that keeps connections closes this one */
     struct upgrade_answer answer;
 };
 

@@ -46,23 +46,46 @@ static void on_pump_done(int client_fd, bool silent, void *user) {
     }
 }
 
-/* The first request alone for a sandbox that a header names, else all that comes. */
+/* Whether who comes has to show the sandbox's token for traffic. The agent asks for one of its own,
+ * unless the sandbox was made without; tunnels are for those who may do anything. */
+static bool is_guarded(const struct route *route, const struct sandbox_record *record) {
+    return record->traffic_token[0] && !route->tunnel &&
+           (is_relayed(route) || (!record->token[0] && route->port == ROUTE_CODE_PORT));
+}
+
+/* Answers and returns true when it is not shown. */
+static bool refuse_traffic(struct connection *connection, const struct sandbox_record *record) {
+    const struct route *route = &connection->route;
+    char reply[RAW_REPLY_SIZE];
+    if (!is_guarded(route, record) ||
+        api_key_is(record->traffic_token, route->traffic_token, route->traffic_token_length))
+        return false;
+    size_t length = raw_reply_no_traffic(reply, route, route->traffic_token != NULL);
+    gateway_connection_stop_head(connection);
+    gateway_connection_farewell(connection, connection->fd, reply, length);
+    return true;
+}
+
+/* The first request alone for a sandbox that a header names, or that wants to see a token with
+ * each, else all that comes. */
 static void start_pump(struct connection *connection) {
     const struct route *route = &connection->route;
+    const struct sandbox *sandbox = sandbox_of(connection);
+    bool one = route->by_header ||
+               (route->to_sandbox && sandbox && is_guarded(route, sandbox_record_of(sandbox)));
     first_request_init(&connection->first_request, route);
-    connection->pump =
-        pump_start(&(pump_config){.loop = connection->gateway->config.loop,
-                                  .mode = PUMP_ANSWERED,
-                                  .client_fd = connection->fd,
-                                  .target_fd = connection->target_fd,
-                                  .to_target = connection->head,
-                                  .to_target_length = connection->used,
-                                  .ungated_length = route->head_length,
-                                  .gate = route->by_header ? &first_request_gate : NULL,
-                                  .gate_user = &connection->first_request,
-                                  .heard = gateway_connection_heard,
-                                  .done = on_pump_done,
-                                  .user = connection});
+    connection->pump = pump_start(&(pump_config){.loop = connection->gateway->config.loop,
+                                                 .mode = PUMP_ANSWERED,
+                                                 .client_fd = connection->fd,
+                                                 .target_fd = connection->target_fd,
+                                                 .to_target = connection->head,
+                                                 .to_target_length = connection->used,
+                                                 .ungated_length = route->head_length,
+                                                 .gate = one ? &first_request_gate : NULL,
+                                                 .gate_user = &connection->first_request,
+                                                 .heard = gateway_connection_heard,
+                                                 .done = on_pump_done,
+                                                 .user = connection});
 }
 
 /* All that comes behind the head, both ways. */
@@ -143,6 +166,8 @@ void gateway_connection_pass(struct connection *connection) {
         refuse_port(connection, false);
         return;
     }
+    if (sandbox && refuse_traffic(connection, sandbox_record_of(sandbox)))
+        return;
     if (sandbox && !sandbox_is_running(sandbox)) {
         gateway_connection_wake(connection, sandbox);
         return;

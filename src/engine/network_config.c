@@ -142,13 +142,6 @@ bool network_proxy_field(const struct field_rule *rule, json_t *value, char *why
                (json_object_get(value, "password") != NULL);
 }
 
-static bool public_traffic_field(const struct field_rule *rule, json_t *value, char *why,
-                                 size_t room) {
-    (void)rule;
-    snprintf(why, room, "must be true or absent: this engine has no tokens for traffic");
-    return json_is_true(value);
-}
-
 static bool mask_field(const struct field_rule *rule, json_t *value, char *why, size_t room) {
     (void)rule, (void)value;
     snprintf(why, room, "is not supported by this engine: it must be absent");
@@ -161,7 +154,7 @@ bool network_field(const struct field_rule *rule, json_t *value, char *why, size
                                               FIELD("egressProxy", network_proxy_field),
                                               FIELD("rules", network_rules_field),
                                               FIELD("maskRequestHost", mask_field),
-                                              FIELD("allowPublicTraffic", public_traffic_field),
+                                              FIELD("allowPublicTraffic", field_boolean),
                                               FIELD(NULL, NULL)};
     (void)rule;
     if (!json_is_object(value)) {

@@ -112,6 +112,8 @@ void op_create(const struct api_call *call) {
     network_config network = {0};
     sandbox_request wanted = {
         .network = &network,
+        .guarded =
+            json_is_false(json_object_get(fields_get(body, "network"), "allowPublicTraffic")),
         .template_id = template_id,
         .alias = alias_of(call, template_id, &snapshot),
         .secure = second || fields_boolean(body, "secure", false),

@@ -10,6 +10,8 @@ static const char *reason(int status) {
         return "Bad Request";
     case 401:
         return "Unauthorized";
+    case 403:
+        return "Forbidden";
     case 404:
         return "Not Found";
     case 408:
@@ -58,4 +60,13 @@ size_t raw_reply_paused(char out[RAW_REPLY_SIZE], const struct route *route) {
     return raw_reply(out, 502,
                      json_pack("{s:s, s:s, s:i, s:b}", "sandboxId", route->id, "message",
                                "The sandbox is paused", "code", 502, "canAutoResume", false));
+}
+
+size_t raw_reply_no_traffic(char out[RAW_REPLY_SIZE], const struct route *route, bool given) {
+    return raw_reply(out, 403,
+                     json_pack("{s:s, s:s, s:i, s:i}", "sandboxId", route->id, "message",
+                               given ? "The token in e2b-traffic-access-token is wrong"
+                                     : "The sandbox is secured with a traffic access token: the "
+                                       "header e2b-traffic-access-token is missing",
+                               "port", (int)route->port, "code", 403));
 }

@@ -5,6 +5,7 @@
 #define STEPBOX_RAW_REPLY_H
 
 #include <jansson.h>
+#include <stdbool.h>
 #include <stddef.h>
 
 #include "route.h"
@@ -23,7 +24,10 @@ size_t raw_reply_error(char out[RAW_REPLY_SIZE], int status, const char *message
 size_t raw_reply_bad_gateway(char out[RAW_REPLY_SIZE], const struct route *route,
                              bool sandbox_is_there);
 
-/* The same for a sandbox that is paused and that traffic does not resume. */
+/* 403 for traffic without the token of a sandbox that wants one; `given`: with a wrong one. */
+size_t raw_reply_no_traffic(char out[RAW_REPLY_SIZE], const struct route *route, bool given);
+
+/* 502 for a sandbox that is paused and that traffic does not resume. */
 size_t raw_reply_paused(char out[RAW_REPLY_SIZE], const struct route *route);
 
 #endif

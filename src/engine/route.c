@@ -13,7 +13,8 @@ struct text {
  * Connection and Upgrade, which are lists). */
 struct head {
     struct text method, target;
-    struct text host, sandbox_id, sandbox_port, content_length, transfer_encoding, api_key;
+    struct text host, sandbox_id, sandbox_port, content_length, transfer_encoding, api_key,
+        traffic_token;
     bool has_upgrade, connection_upgrades; /* Upgrade: ..., and Connection: upgrade */
 };
 
@@ -123,6 +124,8 @@ static const char *take_header(struct head *head, struct text line) {
         {"Transfer-Encoding", &head->transfer_encoding,
          "the Transfer-Encoding header is there twice"},
         {"X-API-Key", &head->api_key, "the X-API-Key header is there twice"},
+        {"E2b-Traffic-Access-Token", &head->traffic_token,
+         "the E2b-Traffic-Access-Token header is there twice"},
     };
     head->has_upgrade |= equals(name, "Upgrade");
     if (equals(name, "Connection"))
@@ -285,5 +288,7 @@ enum route_result route_parse(const char *bytes, size_t length, size_t *scanned,
         route->bad = read_destination(&head, route);
     route->api_key = head.api_key.at;
     route->api_key_length = head.api_key.length;
+    route->traffic_token = head.traffic_token.at;
+    route->traffic_token_length = head.traffic_token.length;
     return route->bad ? ROUTE_BAD : ROUTE_DONE;
 }

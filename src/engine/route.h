@@ -37,6 +37,8 @@ struct route {
     uint64_t content_length; /* 0 without a body */
     const char *api_key;     /* X-API-Key, within the head; NULL: none */
     size_t api_key_length;
+    const char *traffic_token; /* E2b-Traffic-Access-Token, the same */
+    size_t traffic_token_length;
     const char *bad; /* static text */
 };
 

@@ -222,7 +222,8 @@ static int prepare(struct sandbox *sandbox, struct sandboxes *set, const sandbox
     sandbox->set = set;
     sandbox->lease_fd = -1;
     if (random_sandbox_id(record->id) < 0 ||
-        (request->secure && random_access_token(record->token) < 0))
+        (request->secure && random_access_token(record->token) < 0) ||
+        (request->guarded && random_access_token(record->traffic_token) < 0))
         return -1;
     sandbox->refused = refused_calls_new(set->refused, on_first_refused, sandbox);
     if (!sandbox->refused)

@@ -67,6 +67,7 @@ typedef struct sandbox_request {
     const char *template_id, *alias;
     bool secure;             /* with an access token */
     network_config *network; /* taken when a sandbox is made */
+    bool guarded;            /* traffic for its ports has to show a token */
     struct limits limits;
     bool auto_pause;     /* when its time is over, instead of ending */
     bool auto_resume;    /* by traffic for one of its ports */

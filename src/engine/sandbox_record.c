@@ -26,6 +26,8 @@ json_t *sandbox_record_created(const struct sandbox_record *record,
                                CLIENT_ID, "envdVersion", ENVD_VERSION, "domain", facts->domain);
     if (object && record->token[0])
         json_object_set_new(object, "envdAccessToken", json_string(record->token));
+    if (object && record->traffic_token[0])
+        json_object_set_new(object, "trafficAccessToken", json_string(record->traffic_token));
     return object;
 }
 

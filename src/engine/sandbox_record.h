@@ -18,7 +18,9 @@ struct sandbox_record {
     char template_id[TEMPLATE_ID_MAX];   /* as the client wrote it */
     const char *alias;                   /* the template's, static */
     char token[ACCESS_TOKEN_LENGTH + 1]; /* "": the agent takes requests without one */
-    json_t *metadata;                    /* an object of strings, or NULL */
+    char
+        traffic_token[ACCESS_TOKEN_LENGTH + 1]; /* \"\": its other ports take traffic without one */
+    json_t *metadata;                           /* an object of strings, or NULL */
     struct limits limits;
     int64_t started_at; /* wall clock, milliseconds since 1970 */
     int64_t end_at;     /* the same; of a paused one, when it was paused */
