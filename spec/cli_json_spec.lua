@@ -110,7 +110,7 @@ describe("stepbox --json", function()
     for _, name in ipairs { "bubblewrap", "engine", "sandbox", "ipython", "user namespaces" } do
       assert.equal("ok", states[name], name)
     end
-    assert.equal("note", states["network helper"])
+    assert(states["network helper"] == "ok" or states["network helper"] == "note")
     assert(states.contexts)
   end)
 

@@ -214,7 +214,13 @@ each_user(function(user, whose)
           local now = network_of()
           return now.restarts > restarts and now.link == "up"
         end), program)
-        all_answered(open, world:probe(sandbox, open))
+        -- IPv6 may need a moment more to find its neighbour on the new link.
+        local lines
+        engine.eventually(10, function()
+          lines = world:probe(sandbox, open)
+          return not table.concat(lines, "\n"):find("no: ", 1, true)
+        end)
+        all_answered(open, lines)
         all_refused(closed, world:probe(sandbox, closed))
       end
     end)

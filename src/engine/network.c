@@ -63,6 +63,15 @@ int network_available(char *message, size_t room) {
     return -1;
 }
 
+json_t *network_host_describe(void) {
+    char message[256];
+    bool available = network_available(message, sizeof message) == 0;
+    json_t *object = json_pack("{s:b}", "available", available);
+    if (!available)
+        json_object_set_new(object, "why", json_string(message));
+    return object;
+}
+
 /* Tells who waits for the oldest change. */
 static void finish_change(struct network *network, const char *error) {
     struct change *change = network->changes;
@@ -271,7 +280,9 @@ void network_apply(struct network *network, network_config *config, pid_t init, 
     }
     char message[512] = "out of memory";
     network->init = init;
-    if (network->pidfd < 0)
+    if (network->pidfd < 0 && pidfd < 0)
+        snprintf(message, sizeof message, "the sandbox's first process is not known");
+    if (network->pidfd < 0 && pidfd >= 0)
         network->pidfd = fcntl(pidfd, F_DUPFD_CLOEXEC, 0);
     ev_timer_stop(network->owner.loop, &network->restart);
     if (network->pidfd < 0 ||

@@ -25,6 +25,9 @@ typedef struct network_owner {
 /* Says why sandboxes cannot have a network on this host, and what to install: 0 when they can. */
 int network_available(char *message, size_t room);
 
+/* {"available": true} or false, with "why". A new reference. */
+json_t *network_host_describe(void);
+
 /* One without a link. NULL when out of memory. */
 struct network *network_new(const network_owner *owner);
 /* Ends the link. Whoever waits is told that the sandbox has ended. */

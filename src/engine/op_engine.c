@@ -6,6 +6,7 @@
 
 #include "../core/stepbox.h" /* SB_VERSION */
 #include "caps.h"
+#include "network.h"
 #include "payload.h"
 #include "rfc3339.h"
 
@@ -62,6 +63,7 @@ static json_t *describe_host(const struct engine *engine) {
     json_object_set_new(host, "isolation", sandboxes_isolation_describe(engine->sandboxes));
     json_object_set_new(host, "zygotes", sandboxes_zygotes_describe(engine->sandboxes));
     json_object_set_new(host, "seccomp", syscall_filter_describe(engine->filter));
+    json_object_set_new(host, "network", network_host_describe());
     return host;
 }
 

@@ -20,13 +20,8 @@ int sandbox_network_open(struct sandbox *sandbox, network_config *wanted) {
 /* What is known of PID 1 has been told before its agent can have answered. */
 static void apply(struct sandbox *sandbox, network_config *config, network_done *done, void *user) {
     sandbox_process_read_status(sandbox);
-    if (sandbox->process.init_fd >= 0)
-        network_apply(sandbox->network, config, sandbox->process.init_pid, sandbox->process.init_fd,
-                      done, user);
-    else {
-        network_config_free(config);
-        done("the sandbox's first process is not known", user);
-    }
+    network_apply(sandbox->network, config, sandbox->process.init_pid, sandbox->process.init_fd,
+                  done, user);
 }
 
 void sandbox_network_start(struct sandbox *sandbox, network_done *done, void *user) {

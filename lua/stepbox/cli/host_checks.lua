@@ -85,9 +85,22 @@ function checks.git()
   return "note", "there is no /usr/bin/git", "For box.git install the package git."
 end
 
+-- Programs of administrators are not on everybody's PATH; the engine finds them all the same.
 checks["network helper"] = function()
-  local found = find "pasta" or find "slirp4netns"
-  return "note", (found or "none") .. "; sandboxes of this version have no network, with and without one"
+  local helper = find "pasta" or find "slirp4netns"
+  local nft = run "PATH=$PATH:/usr/sbin:/sbin; command -v nft"
+  local packages = {}
+  if not helper then packages[#packages + 1] = "passt" end
+  if nft == "" then packages[#packages + 1] = "nftables" end
+  if packages[1] then
+    return "note", "sandboxes can have no internet access",
+      "For allow_internet install " .. table.concat(packages, " and ") .. "."
+  end
+  if run "test -r /dev/net/tun && test -w /dev/net/tun && echo yes" ~= "yes" then
+    return "note", "sandboxes can have no internet access: /dev/net/tun is not there, or not for you",
+      "sudo modprobe tun; sudo chmod 0666 /dev/net/tun (in a container: start it with --device /dev/net/tun)"
+  end
+  return "ok", helper .. ", " .. nft
 end
 
 function checks.images()
