@@ -146,7 +146,7 @@ end
 local function check_contexts(told)
   local zygotes = told.zygotes or {}
   if not zygotes.why then return "ok", "forked from a process that has IPython loaded" end
-  return "note", "each starts Python: " .. zygotes.why, "A new context takes 0.3 s and 25 MB instead of a part."
+  return "note", "each starts Python: " .. zygotes.why, "It takes 0.3 s and 25 MB, instead of a part of that."
 end
 
 return {
