@@ -35,6 +35,28 @@ print(seen)]],
   return entry
 end
 
+-- Says whether the process has a text anywhere in its memory. It is given with each byte changed, so that
+-- the search does not find itself.
+local SEARCH = [[
+import os
+def search(changed):
+    table = bytes(byte ^ 0x55 for byte in range(256))
+    with open("/proc/self/maps") as maps, open("/proc/self/mem", "rb", 0) as memory:
+        for line in maps:
+            span, rights = line.split()[:2]
+            if not rights.startswith("rw"):
+                continue
+            start, end = (int(part, 16) for part in span.split("-"))
+            try:
+                memory.seek(start)
+                content = memory.read(end - start)
+            except (OSError, ValueError, OverflowError):
+                continue
+            if bytes(changed) in content.translate(table):
+                return "found"
+    return "not found"
+]]
+
 return {
   title = "The host and its users",
 
@@ -115,6 +137,24 @@ if names or files or writable or b"stepboxd" in words:
 else:
     print("clean")]])
       assert(result.stdout == "clean\n", result.stdout)
+    end,
+  },
+  {
+    attack = "search the memory of a step's process for what it was before it was forked",
+    naive = "finds the environment, the paths and the code of who forked it",
+    ours = "nothing of the engine's environment is in it",
+    control = function(frame)
+      local look = "print(search([b ^ 0x55 for b in os.environb[b'XDG_RUNTIME_DIR']]))"
+      frame:expect(frame:outside { python = SEARCH .. look }, "found", "outside")
+    end,
+    attempt = function(frame)
+      local changed = {}
+      for byte in assert(os.getenv "XDG_RUNTIME_DIR"):gmatch "." do
+        changed[#changed + 1] = tonumber(byte:byte()) ~ 0x55
+      end
+      local look = "print(search([" .. table.concat(changed, ", ") .. "]))"
+      local result = assert(frame:box():step(SEARCH .. look))
+      assert(result.stdout == "not found\n", result.stdout)
     end,
   },
   {

@@ -1,5 +1,6 @@
 --- Ways into other processes: ptrace and its kin, descriptors, signals, what a crash leaves.
 
+local attack = require "spec.support.attack"
 local host = require "spec.support.host"
 
 local function victim(frame) return { pid = frame:start "sleep 300" } end
@@ -181,6 +182,18 @@ try:
 except PermissionError:
     print("EPERM")]],
     answer = "EPERM",
+  },
+  {
+    attack = "come before every process of the host: real-time scheduling, a higher priority",
+    naive = "root takes the processors for itself",
+    ours = "EPERM and EACCES",
+    needs = attack.needs_root,
+    python = [[
+attempts({
+    "real time": lambda: os.sched_setscheduler(0, os.SCHED_FIFO, os.sched_param(1)),
+    "priority": lambda: os.setpriority(os.PRIO_PROCESS, 0, -5)})]],
+    lacking = ".*EPERM for real time.*|EPERM|EACCES",
+    answer = "EACCES for priority, EPERM for real time",
   },
   {
     attack = "choose the next process id, to stand where another process has ended: ns_last_pid",
