@@ -56,7 +56,8 @@ describe("what is installed", function()
 
     output, status = sandbox.sh(install .. "/usr DESTDIR=" .. folder .. "/root")
     assert.equal(0, status, output)
-    for _, file in ipairs { "bin/stepboxd", "bin/stepbox-agent", "lib/libstepbox.so", "include/stepbox.h",
+    for _, file in ipairs { "bin/stepboxd", "bin/stepbox-agent", "bin/stepbox-egress", "lib/libstepbox.so",
+      "include/stepbox.h",
       "share/lua/5.4/stepbox/init.lua", "share/stepbox/runners/python/main.py", "bin/stepbox",
       "share/man/man1/stepbox.1", "share/bash-completion/completions/stepbox",
       "share/zsh/site-functions/_stepbox", "share/fish/vendor_completions.d/stepbox.fish" } do

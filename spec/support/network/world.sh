@@ -5,7 +5,7 @@
 #
 #   unshare --net --mount world.sh DIRECTORY USER COMMAND ARGS...
 #
-# DIRECTORY gets dns.log and socks.log. The command runs as the user with this number.
+# WORLD_HIDES in the environment are programs that are not there. DIRECTORY gets dns.log and socks.log. The command runs as the user with this number.
 set -eu
 
 here=$(dirname "$(readlink -f "$0")")
@@ -51,6 +51,9 @@ servers=$!
 setpriv --pdeathsig KILL python3 "$here/servers.py" host "$directory" &
 servers="$servers $!"
 until [ -e "$directory/world.ready" ] && [ -e "$directory/host.ready" ]; do sleep 0.02; done
+
+# As if they were not installed.
+for program in ${WORLD_HIDES:-}; do mount --bind /dev/null "$program"; done
 
 # Hosts let users have links, even where this one does not.
 if [ "$user" != 0 ]; then
