@@ -149,6 +149,7 @@ static void on_readable(struct ev_loop *loop, ev_io *io, int events) {
         ev_timer_stop(loop, &zygote->deadline);
         zygote->ready = true;
         zygote->set->failures = 0;
+        zygote_to_foreground(&zygote->process);
         log_debug("a zygote is ready");
         return;
     }
@@ -163,11 +164,30 @@ static size_t count(const struct zygotes *set, bool fresh) {
     return found;
 }
 
+/* Whether another sandbox may have it. */
+static bool is_free(const struct zygote *zygote) {
+    return zygote->ready && zygote->had < (zygote->set->config.never_share ? 1 : SHARED_BY_MAX);
+}
+
+/* Whether the first is the better one for another sandbox. */
+static bool is_better(const struct zygote *zygote, const struct zygote *than) {
+    return !than || zygote->had < than->had ||
+           (zygote->had == than->had && zygote->number < than->number);
+}
+
+static struct zygote *choose(struct zygotes *set) {
+    struct zygote *best = NULL;
+    for (struct zygote *zygote = set->first; zygote; zygote = zygote->next)
+        if (is_free(zygote) && is_better(zygote, best))
+            best = zygote;
+    return best;
+}
+
 static void start_one(struct zygotes *set) {
     struct zygote *zygote = calloc(1, sizeof *zygote);
     set->last_number++;
-    if (!zygote ||
-        zygote_start(&zygote->process, &set->files, set->config.uid, set->config.gid) < 0) {
+    if (!zygote || zygote_start(&zygote->process, &set->files, set->config.uid, set->config.gid,
+                                choose(set) != NULL) < 0) {
         log_warn("a zygote cannot be started: %s", strerror(errno));
         free(zygote);
         return;
@@ -270,25 +290,6 @@ static struct zygote *find(struct zygotes *set, uint64_t number) {
     while (zygote && zygote->number != number)
         zygote = zygote->next;
     return zygote;
-}
-
-/* Whether another sandbox may have it. */
-static bool is_free(const struct zygote *zygote) {
-    return zygote->ready && zygote->had < (zygote->set->config.never_share ? 1 : SHARED_BY_MAX);
-}
-
-/* Whether the first is the better one for another sandbox. */
-static bool is_better(const struct zygote *zygote, const struct zygote *than) {
-    return !than || zygote->had < than->had ||
-           (zygote->had == than->had && zygote->number < than->number);
-}
-
-static struct zygote *choose(struct zygotes *set) {
-    struct zygote *best = NULL;
-    for (struct zygote *zygote = set->first; zygote; zygote = zygote->next)
-        if (is_free(zygote) && is_better(zygote, best))
-            best = zygote;
-    return best;
 }
 
 struct zygote *zygotes_take(struct zygotes *set, uint64_t *number) {

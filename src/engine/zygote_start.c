@@ -26,6 +26,9 @@
 /* Above all that the new process uses. */
 #define OUT_OF_THE_WAY 64
 
+/* How much nicer than the engine one is that nobody waits for. */
+#define BACKGROUND 10
+
 /* The name of the script is a roundabout one: as long as the path that a runner shows in its place,
  * so that what a runner shows as its command line fits in. */
 static char *const arguments[] = {(char *)ZYGOTE_PYTHON,
@@ -184,7 +187,8 @@ static void run_child(const struct zygote_files *files, int jobs, int errors, ui
     fail(ZYGOTE_PYTHON);
 }
 
-int zygote_start(zygote_process *process, const struct zygote_files *files, uid_t uid, gid_t gid) {
+int zygote_start(zygote_process *process, const struct zygote_files *files, uid_t uid, gid_t gid,
+                 bool background) {
     int jobs[2], errors[2];
     if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, jobs) < 0)
         return -1;
@@ -211,5 +215,11 @@ int zygote_start(zygote_process *process, const struct zygote_files *files, uid_
         return -1;
     }
     *process = (zygote_process){pid, jobs[0], errors[0]};
+    if (background && uid)
+        setpriority(PRIO_PROCESS, (id_t)pid, getpriority(PRIO_PROCESS, 0) + BACKGROUND);
     return 0;
+}
+
+void zygote_to_foreground(const zygote_process *process) {
+    setpriority(PRIO_PROCESS, (id_t)process->pid, getpriority(PRIO_PROCESS, 0));
 }

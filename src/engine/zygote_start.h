@@ -4,6 +4,7 @@
 #ifndef STEPBOX_ZYGOTE_START_H
 #define STEPBOX_ZYGOTE_START_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <sys/types.h>
 
@@ -27,7 +28,11 @@ int zygote_files_load(struct zygote_files *files, const struct payload *payload,
                       size_t room);
 void zygote_files_close(struct zygote_files *files);
 
-/* Runs as this user and group, and no others; 0: as who we are. 0, or -1 with errno. */
-int zygote_start(zygote_process *process, const struct zygote_files *files, uid_t uid, gid_t gid);
+/* Runs as this user and group, and no others; 0: as who we are. In the background where that can be
+ * taken back, which root alone can. 0, or -1 with errno. */
+int zygote_start(zygote_process *process, const struct zygote_files *files, uid_t uid, gid_t gid,
+                 bool background);
+/* Takes it back: what is forked from it shall run as others do. */
+void zygote_to_foreground(const zygote_process *process);
 
 #endif
