@@ -231,6 +231,60 @@ for i in range(10):
     daemon:call("DELETE", path(sandbox))
   end)
 
+  it("goes on by what comes on a connection that stands, where that was asked for", function()
+    local sandbox = daemon:create { autoResume = { enabled = true } }
+    local other = daemon:create()
+    for _, one in ipairs { sandbox, other } do
+      daemon:run(one, [[
+import http.server, threading
+class Handler(http.server.BaseHTTPRequestHandler):
+    protocol_version = "HTTP/1.1"
+    def do_GET(self):
+        self.send_response(200)
+        self.send_header("Content-Length", "5")
+        self.end_headers()
+        self.wfile.write(b"hello")
+server = http.server.ThreadingHTTPServer(("127.0.0.1", 8000), Handler)
+threading.Thread(target=server.serve_forever, daemon=True).start()]])
+    end
+    local output = engine.sh(("timeout 30 python3 -c '%s' %s %s %s"):format([[
+import socket, sys
+path, wakes, sleeps = sys.argv[1:]
+def ask(s, host, path="/", method="GET", body=b""):
+    head = "%s %s HTTP/1.1\r\nHost: %s\r\nContent-Length: %d\r\n\r\n" % (method, path, host, len(body))
+    s.sendall(head.encode() + body)
+def answer(s, seconds):
+    s.settimeout(seconds)
+    text = b""
+    try:
+        while not text.endswith(b"hello"):
+            piece = s.recv(4096)
+            if not piece: break
+            text += piece
+    except TimeoutError: return "nothing"
+    return text[-5:].decode()
+def connect():
+    s = socket.socket(socket.AF_UNIX)
+    s.connect(path)
+    return s
+for sandbox in (wakes, sleeps):
+    kept, host = connect(), "8000-%s.local" % sandbox
+    ask(kept, host)
+    print(answer(kept, 5))
+    control = connect()
+    ask(control, "l", "/sandboxes/%s/pause" % sandbox, "POST", b"{}")
+    print(control.recv(4096).decode().split()[1])
+    ask(kept, host)
+    print(answer(kept, 5 if sandbox == wakes else 1))
+    if sandbox == sleeps:
+        ask(control, "l", "/v2/sandboxes/%s/connect" % sandbox, "POST", b"{}")
+        print(control.recv(4096).decode().split()[1])
+        print(answer(kept, 5))
+]], daemon.socket, sandbox.sandboxID, other.sandboxID))
+    assert.equal("hello\n204\nhello\nhello\n204\nnothing\n201\nhello\n", output)
+    for _, one in ipairs { sandbox, other } do daemon:call("DELETE", path(one)) end
+  end)
+
   it("is gone when the engine is, and the next engine knows nothing of it", function()
     local own = engine.start()
     local sandbox = own:create()
