@@ -121,6 +121,19 @@ each_user(function(user, whose)
       all_refused(calls, world:probe(sandbox, calls))
     end)
 
+    it_in_world("closes addresses that the host gets later", function()
+      local function change(what)
+        engine.sh(("nsenter --target %d --net ip addr %s 203.0.113.9/24 dev up0"):format(
+          world.daemon.engine_pid, what))
+      end
+      change "add"
+      finally(function() change "del" end)
+      local calls = { "tcp('203.0.113.9')" }
+      all_answered(calls, world:probe(nil, calls))
+      engine.eventually(5, function() return world:probe(online, calls)[1]:find "^no: " end)
+      all_refused(calls, world:probe(online, calls))
+    end)
+
     it_in_world("can be given to a sandbox that was made without one", function()
       local sandbox = world:create()
       all_refused({ "before" }, world:probe(sandbox, { "tcp('public.example')" }))
@@ -199,17 +212,23 @@ each_user(function(user, whose)
       local function network_of()
         return world.daemon:call("GET", "/sandboxes/" .. sandbox.sandboxID).json["local"].network
       end
-      local function below(program)
-        return engine.sh(("ps -eo pid=,ppid=,comm= | awk '$3 ~ /^%s/ {print $1, $2}'"):format(program))
+      --- The newest of this engine, which is this sandbox's.
+      local function newest(program)
+        local found, latest = nil, -1
+        for _, pid in ipairs(engine.descendants(world.daemon.engine_pid)) do
+          -- The name is in parentheses; 19 fields on, when it was started.
+          local name, rest = engine.read("/proc/" .. pid .. "/stat"):match "%((.-)%) (.*)"
+          local started = rest and tonumber(rest:match(("%S+ "):rep(19) .. "(%d+)"))
+          if started and name:sub(1, #program) == program and started >= latest then
+            found, latest = pid, started
+          end
+        end
+        return assert(found, program)
       end
       -- pasta calls itself passt.avx2 where it can.
       for _, program in ipairs { "pas", "stepbox-egress" } do
         local restarts = network_of().restarts
-        -- The newest is this sandbox's.
-        local pid = 0
-        for number in below(program):gmatch "(%d+) %d+" do pid = math.max(pid, tonumber(number)) end
-        assert(pid > 0)
-        os.execute("kill -9 " .. pid)
+        os.execute("kill -9 " .. newest(program))
         assert(engine.eventually(10, function()
           local now = network_of()
           return now.restarts > restarts and now.link == "up"

@@ -7,8 +7,9 @@
  *
  * Descriptor EGRESS_CONTROL_FD is a socket of datagrams to the engine. It sends {"rules": text for
  * nft, "policy": see policy.h}, any time, and each is answered in order with {} when it is in
- * force, or {"error": text}. The first one also brings the link up. EGRESS_PIDFD is a pidfd of
- * PID 1.
+ * force, or {"error": text}. The first one also brings the link up; {"ended": text} comes when it
+ * has gone down by itself, and {"host": "changed"} when the host has other addresses, so that the
+ * engine sends its message anew. EGRESS_PIDFD is a pidfd of PID 1.
  *
  * The firewall is loaded before there is a link, and again, whole, with each change: there is no
  * moment in which the sandbox is connected and the rules are not there. They live in the sandbox's
@@ -29,6 +30,7 @@
 #include <unistd.h>
 
 #include "helper.h"
+#include "host_addresses.h"
 #include "inside.h"
 #include "link.h"
 #include "log.h"
@@ -118,7 +120,15 @@ static int bring_up(char *message, size_t room) {
     return result;
 }
 
+static void on_host_changed(void) {
+    tell("host", "changed");
+}
+
 static int start(struct ev_loop *loop, json_t *wanted, char *message, size_t room) {
+    if (host_addresses_watch(loop, on_host_changed) < 0) {
+        snprintf(message, room, "cannot watch the host's addresses: %s", strerror(errno));
+        return -1;
+    }
     if (load_rules(wanted, message, room) < 0 || serve(loop, message, room) < 0 ||
         bring_up(message, room) < 0 || inside_name_resolver(&sandbox, message, room) < 0)
         return -1;

@@ -97,12 +97,24 @@ static void drop(struct network *network) {
     network->up = false;
 }
 
+static int add_change(struct network *network, network_done *done, void *user);
+static int send_config(struct network *network);
+
+/* The firewall names the host's addresses. When that cannot be sent the link is made anew. */
+static void host_changed(struct network *network) {
+    if (add_change(network, NULL, NULL) < 0 || send_config(network) < 0)
+        drop(network);
+}
+
 static void read_answer(struct network *network, const char *bytes, size_t length) {
     json_t *answer = json_loadb(bytes, length, 0, NULL);
     const char *ended = json_string_value(json_object_get(answer, "ended"));
     const char *error = json_string_value(json_object_get(answer, "error"));
     if (ended) {
         snprintf(network->error, sizeof network->error, "%s", ended);
+    } else if (json_object_get(answer, "host")) {
+        if (network->pid > 0 && network->control_fd >= 0)
+            host_changed(network);
     } else {
         if (json_is_object(answer) && !error) {
             network->up = true;
