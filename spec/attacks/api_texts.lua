@@ -171,4 +171,42 @@ return {
       assert.equal(before, ours.daemon:call("GET", "/engine").json.sandboxes)
     end,
   },
+  {
+    attack = "`Idempotency-Key`s of others, used again for something else, or no keys; made-up page tokens",
+    naive = "answers who has the key with the first one's sandbox and its token",
+    ours = "400 or 409; a key over TCP is another than the same over the unix socket",
+    control = function(frame)
+      local daemon = api.ours(frame).daemon
+      local first = daemon:create({}, { ["Idempotency-Key"] = "probe" })
+      local again = daemon:create({}, { ["Idempotency-Key"] = "probe" })
+      assert.equal(first.sandboxID, again.sandboxID)
+      frame.keyed = first
+    end,
+    attempt = function(frame)
+      local ours = api.ours(frame)
+      local other = ours.daemon:call("POST", "/v2/sandboxes", { templateID = "base", timeout = 7 },
+        { ["Idempotency-Key"] = "probe" })
+      assert.equal(409, other.status)
+      assert.is_nil(other.body:find(frame.keyed.sandboxID, 1, true))
+      local body = '{"templateID":"base"}'
+      local head = "POST /v2/sandboxes HTTP/1.1\r\nHost: x\r\nX-API-Key: @KEY@\r\nContent-Length: " .. #body
+        .. "\r\nIdempotency-Key: "
+      local got = ours:send({ head .. "probe\r\n\r\n" .. body }, "tcp", 5, "}")[1].reply
+      local id = got:match '"sandboxID":"(%w+)"'
+      assert(id and id ~= frame.keyed.sandboxID, got)
+      ours.daemon:call("DELETE", "/sandboxes/" .. id)
+      ours.daemon:call("DELETE", "/sandboxes/" .. frame.keyed.sandboxID)
+      for _, key in ipairs { "", " ", "a b", "\255", ("k"):rep(256), "a\tb" } do
+        got = ours:send({ head .. key .. "\r\n\r\n" .. body })[1].reply
+        assert.equal("400", got:match "^HTTP/1.1 (%d+)", ("%q: %s"):format(key, got))
+      end
+      for _, token in ipairs {
+        "x", "-1-" .. ours.A.id, "1-../engine", "1-" .. ours.A.id .. "x", ("9"):rep(40) .. "-" .. ours.A.id,
+        "1%00-" .. ours.A.id, "1-" .. ours.A.id:upper(), ("x"):rep(5000),
+      } do
+        got = ours.daemon:call("GET", "/v2/sandboxes?nextToken=" .. token)
+        assert.equal(400, got.status, token)
+      end
+    end,
+  },
 }
