@@ -53,6 +53,32 @@ local function pair(fields)
   }
 end
 
+-- For plain processes: a user of the host that nobody else is.
+local AS_ONE_USER = [[
+import os
+os.setgroups([])
+os.setresgid(61235, 61235, 61235)
+os.setresuid(61235, 61235, 61235)
+]]
+
+local FILL_SIGNALS = [[
+import ctypes, os, signal, time
+libc = ctypes.CDLL(None)
+signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGRTMIN})
+while libc.sigqueue(os.getpid(), signal.SIGRTMIN, None) == 0:
+    pass
+print("ready", flush=True)
+time.sleep(300)]]
+
+local MAKE_TIMER = [[
+import ctypes, errno
+libc = ctypes.CDLL(None, use_errno=True)
+timer = ctypes.c_void_p()
+if libc.timer_create(0, None, ctypes.byref(timer)) == 0:
+    print("ok")
+else:
+    print(errno.errorcode[ctypes.get_errno()])]]
+
 local WATCH = [[
 def watch():
     if libc.inotify_init() < 0:
@@ -214,6 +240,23 @@ time.sleep(300)]])
       frame:expect(frame:inside({ python = WATCH }, "user"), "ok", "as user")
       local watch = assert(frame:box().files:watch "/tmp")
       watch:stop()
+    end,
+  },
+  {
+    attack = "use up the pending signals and timers that the kernel counts for each user",
+    naive = "uses up everybody's: timers can no longer be made",
+    ours = "uses up its own share: others make timers on",
+    needs = attack.needs_root,
+    control = function(frame)
+      local pid = start_outside(frame, AS_ONE_USER .. FILL_SIGNALS)
+      local path = frame:folder() .. "/timer"
+      host.write(path, AS_ONE_USER .. MAKE_TIMER)
+      frame:expect(trim(host.sh("/usr/bin/python3 -I " .. path)), "EAGAIN", "between plain processes")
+      os.execute("kill -9 " .. pid)
+    end,
+    attempt = function(frame)
+      start(frame, "other", FILL_SIGNALS)
+      frame:expect(frame:inside({ python = MAKE_TIMER }, "user"), "ok", "as user")
     end,
   },
   {

@@ -5,6 +5,11 @@
 /* Open files a process may have at first: programs loop over as many. */
 #define SOFT_OPEN_FILES 4096
 
+/* Timers take one each. */
+#define PENDING_SIGNALS 4096
+/* Two queues of the usual size. */
+#define MESSAGE_BYTES (200 * 1024)
+
 static void limit(int resource, rlim_t soft, rlim_t hard) {
     struct rlimit now;
     if (getrlimit(resource, &now) < 0)
@@ -32,6 +37,10 @@ void sandbox_rlimits_apply(const struct limits *limits) {
     /* With 0 a crash is written to no file, but the host's handler of crashes is run (core_pattern
      * with a "|"), as root of the host; with 1 it is not. */
     limit(RLIMIT_CORE, 1, 1);
+    /* Counted once more for the owner of the user namespaces, who is one for many sandboxes: a part
+     * of what that one may have (about 4 per megabyte of the host, and 800 KB). */
+    limit(RLIMIT_SIGPENDING, PENDING_SIGNALS, PENDING_SIGNALS);
+    limit(RLIMIT_MSGQUEUE, MESSAGE_BYTES, MESSAGE_BYTES);
     limit(RLIMIT_NOFILE, SOFT_OPEN_FILES, open_files(limits));
     /* Programs get the soft limit; what is above it the agent keeps for itself. */
     limit(RLIMIT_NPROC, processes, processes + LIMITS_OWN_PROCESSES);
