@@ -11,19 +11,26 @@ return {
     ours = "ENOSYS for all",
     c = [[
 #include <errno.h>
+#include <signal.h>
 #include <stdio.h>
-#include <sys/syscall.h>
+#include <stdlib.h>
 #include <unistd.h>
+static void shut(int number) {
+    (void)number;
+    puts("none"); /* the kernel has no such entry */
+    exit(0);
+}
 int main(void) {
+    signal(SIGSEGV, shut);
 #ifdef __x86_64__
     long result;
     __asm__ volatile("int $0x80" : "=a"(result) : "a"(20L) : "memory", "r8", "r9", "r10", "r11");
     puts(result == getpid() ? "ok" : result == -ENOSYS ? "ENOSYS" : "other");
 #else
-    puts("none");
+    shut(0);
 #endif
 }]],
-    lacking = "none|ENOSYS|",
+    lacking = "none|ENOSYS",
     answer = "ENOSYS",
   },
   {
