@@ -55,7 +55,7 @@ head -c 3000000 /dev/urandom > deep/er/random; chmod 600 deep/er/random]]
     assert(files:write("plain", "x"))
     assert.equal("not_directory", select(3, files:download_dir("plain", folder .. "/y")))
     sh "mkdir -p big; head -c 200000000 /dev/zero > big/zeros"
-    assert(box.commands:run("fallocate -l $(( $(df --output=avail -B1 /tmp | tail -1) - 64000000 )) /tmp/filling"))
+    inside "fallocate -l $(( $(df --output=avail -B1 /tmp | tail -1) - 64000000 )) /tmp/filling"
     assert.equal("no_space", select(3, files:upload_dir(folder .. "/big", "x")))
     assert(files:remove "/tmp/filling")
     assert.equal("permission", select(3, files:upload_dir(folder .. "/tree", "/usr/x")))

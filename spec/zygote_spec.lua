@@ -286,6 +286,7 @@ print(own_package.value, linked.value, int(order))]], box:context()))
   end)
 
   test("shares most of its memory", function()
+    wait_fresh(daemon, 1)
     local box = new_box(daemon)
     local own = [[
 print(sum(int(line.split()[1]) for line in open("/proc/self/smaps_rollup") if line.startswith("Private")))]]
@@ -334,8 +335,8 @@ exec sh -c 'for i in $(seq 40); do for p in $(pgrep -P %d); do
 end)
 
 describe("zygotes", function()
-  it("are not shared where that is forbidden", function()
-    local daemon = start '{"shareZygotes": false}'
+  it("are not shared", function()
+    local daemon = start()
     local boxes, seen = {}, {}
     for i = 1, 5 do boxes[i] = new_box(daemon) end
     for _, box in ipairs(boxes) do
@@ -344,6 +345,24 @@ describe("zygotes", function()
       seen[hash] = true
     end
     daemon:stop()
+  end)
+
+  it("are shared by sandboxes that come in a rush, if that is allowed", function()
+    local daemon = start '{"shareZygotes": true}'
+    local first = new_box(daemon)
+    assert(engine.eventually(30, function() return zygotes(daemon).why or zygotes(daemon).ready >= 2 end))
+    if zygotes(daemon).why then
+      daemon:stop()
+      return pending("no zygotes here: " .. zygotes(daemon).why)
+    end
+    local seen, shared = { [first:run "print(hash('x'))"] = true }, false
+    for _ = 1, 8 do
+      local hash = new_box(daemon):run "print(hash('x'))"
+      shared = shared or seen[hash]
+      seen[hash] = true
+    end
+    daemon:stop()
+    assert(shared, "nine sandboxes at once have nine zygotes")
   end)
 
   it("end with an engine that is killed", function()

@@ -190,7 +190,7 @@ static int set_up(struct running *running, const struct options *options, char *
                             .cgroups = engine->cgroups,
                             .bwrap = options->bwrap,
                             .fork_runners = fields_boolean(config, "forkRunners", true),
-                            .share_zygotes = fields_boolean(config, "shareZygotes", true),
+                            .share_zygotes = fields_boolean(config, "shareZygotes", false),
                             .on_change = on_change,
                             .user = running});
     engine->idempotency = engine->sandboxes ? idempotency_new(engine->sandboxes) : NULL;

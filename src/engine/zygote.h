@@ -3,8 +3,8 @@
  *
  * Runners of one zygote have the seed of their hashes and the layout of their memory in common, so
  * each sandbox gets a zygote that no other had before, as long as there is a fresh one; a next one
- * is made ready meanwhile. Where sandboxes come faster than zygotes, a few share one, unless that
- * is forbidden: then their runners are started as programs, as they are where there is no zygote.
+ * is made ready meanwhile. Where sandboxes come faster than zygotes, their runners are started as
+ * programs, as they are where there is no zygote; or a few share one, if that is allowed.
  */
 #ifndef STEPBOX_ZYGOTE_H
 #define STEPBOX_ZYGOTE_H
