@@ -347,6 +347,23 @@ describe("zygotes", function()
     daemon:stop()
   end)
 
+  it("are fresh for the next sandbox also when many are there", function()
+    local daemon = start()
+    local seen = {}
+    for i = 1, 10 do
+      local box = new_box(daemon)
+      if i == 1 and zygotes(daemon).why then
+        pending("no zygotes here: " .. zygotes(daemon).why)
+        break
+      end
+      local hash = box:run "print(hash('x'))"
+      assert(not seen[hash], "two sandboxes share the seed of hashes")
+      seen[hash] = true
+      wait_fresh(daemon, 1)
+    end
+    daemon:stop()
+  end)
+
   it("are shared by sandboxes that come in a rush, if that is allowed", function()
     local daemon = start '{"shareZygotes": true}'
     local first = new_box(daemon)

@@ -29,6 +29,8 @@
 #define START_DEADLINE 60.0
 /* Seconds after which one that is not used any more ends, while there are fresh ones. */
 #define IDLE_SECONDS 20.0
+/* Seconds after which its last job is surely done. */
+#define RESTED_SECONDS 2.0
 
 struct zygote {
     struct zygotes *set;
@@ -228,6 +230,20 @@ static void on_pause_over(struct ev_loop *loop, ev_timer *timer, int events) {
     start_next(timer->data);
 }
 
+/* When there are as many as may be, and none is fresh, the one that has been idle for longest makes
+ * room: its sandbox gets another should it need one. */
+static void make_room(struct zygotes *set, ev_tstamp now) {
+    struct zygote *oldest = NULL;
+    if (count(set, true) > 0 || count(set, false) < ZYGOTES_MAX)
+        return;
+    for (struct zygote *zygote = set->first; zygote; zygote = zygote->next)
+        if (zygote->ready && now - zygote->last_use > RESTED_SECONDS &&
+            (!oldest || zygote->last_use < oldest->last_use))
+            oldest = zygote;
+    if (oldest)
+        end(oldest);
+}
+
 /* Ends what has served: those without a sandbox, and those that are idle, whose sandbox gets
  * another should it need one. */
 static void on_sweep(struct ev_loop *loop, ev_timer *timer, int events) {
@@ -240,6 +256,7 @@ static void on_sweep(struct ev_loop *loop, ev_timer *timer, int events) {
         if (zygote->ready && zygote->had > 0 &&
             (zygote->sandboxes == 0 || ev_now(loop) - zygote->last_use > IDLE_SECONDS))
             end(zygote);
+    make_room(set, ev_now(loop));
     start_next(set);
 }
 
