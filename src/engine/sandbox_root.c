@@ -8,14 +8,10 @@
 #include <sys/mount.h>
 #include <sys/random.h>
 #include <sys/stat.h>
-#include <sys/syscall.h>
 #include <unistd.h>
 
+#include "sandbox_layers.h"
 #include "snapshot_tar.h"
-
-#ifndef MOVE_MOUNT_F_EMPTY_PATH
-#define MOVE_MOUNT_F_EMPTY_PATH 4
-#endif
 
 /* A file takes about a kilobyte of the kernel's memory, and empty ones take no other. */
 #define BYTES_PER_FILE 4096
@@ -75,7 +71,7 @@ const char *const sandbox_root_open_directories[] = {"/home/user", "/tmp", "/var
 /* Part of /usr on merged systems (then a link), directories of their own on others. */
 static const char *const system_directories[] = {"bin", "sbin", "lib", "lib32", "lib64", "libx32"};
 
-static int complain(const char *what, const char *path) {
+int sandbox_root_complain(const char *what, const char *path) {
     dprintf(STDERR_FILENO, "the sandbox's file system could not be made: %s %s: %s\n", what, path,
             strerror(errno));
     return -1;
@@ -99,21 +95,21 @@ static int mount_stage(const struct sandbox_root *root) {
     snprintf(options, sizeof options, "mode=0755,size=%llu,nr_inodes=%llu", size,
              size / BYTES_PER_FILE + 1024);
     if (unshare(CLONE_NEWNS) < 0)
-        return complain("a new mount namespace", "");
+        return sandbox_root_complain("a new mount namespace", "");
     if (mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL) < 0)
-        return complain("mount", "/");
+        return sandbox_root_complain("mount", "/");
     return mount("stepbox", root->stage, "tmpfs", MS_NOSUID | MS_NODEV, options) < 0
-               ? complain("mount", root->stage)
+               ? sandbox_root_complain("mount", root->stage)
                : 0;
 }
 
 static int make_directory(int at, const char *path, mode_t mode, bool of_user) {
     if (mkdirat(at, path, mode) < 0 && errno != EEXIST)
-        return complain("mkdir", path);
+        return sandbox_root_complain("mkdir", path);
     if (of_user && fchownat(at, path, SANDBOX_UID, SANDBOX_UID, AT_SYMLINK_NOFOLLOW) < 0)
-        return complain("chown", path);
+        return sandbox_root_complain("chown", path);
     /* The umask, and chown, may have taken bits. */
-    return fchmodat(at, path, mode, 0) < 0 ? complain("chmod", path) : 0;
+    return fchmodat(at, path, mode, 0) < 0 ? sandbox_root_complain("chmod", path) : 0;
 }
 
 /* Makes the directories that lead to a path. */
@@ -123,7 +119,7 @@ static int make_parents(int at, const char *path) {
         memcpy(parent, path, (size_t)(slash - path));
         parent[slash - path] = '\0';
         if (mkdirat(at, parent, 0755) < 0 && errno != EEXIST)
-            return complain("mkdir", parent);
+            return sandbox_root_complain("mkdir", parent);
     }
     return 0;
 }
@@ -159,7 +155,7 @@ static int put(int at, const payload_entry *entry) {
         result = put_once(at, entry, path);
     if (result < 0 && errno == EEXIST && unlinkat(at, path, 0) == 0)
         result = put_once(at, entry, path); /* the sandbox's own comes behind the host's */
-    return result < 0 ? complain("put", path) : 0;
+    return result < 0 ? sandbox_root_complain("put", path) : 0;
 }
 
 /* /bin and its like, as the host has them; directories of their own are bubblewrap's to bind. */
@@ -172,10 +168,10 @@ static int link_system_directories(int at) {
             continue;
         target[length] = '\0';
         if (symlinkat(target, at, system_directories[i]) < 0)
-            return complain("link", path);
+            return sandbox_root_complain("link", path);
     }
     return symlinkat("/run", at, "var/run") < 0 || symlinkat("/run/lock", at, "var/lock") < 0
-               ? complain("link", "/var/run")
+               ? sandbox_root_complain("link", "/var/run")
                : 0;
 }
 
@@ -201,70 +197,6 @@ static int fill(const struct sandbox_root *root, int at) {
     return 0;
 }
 
-/* Puts a layer that takes the changes above a directory of the host. name: of its parts; path:
- * below the stage. */
-static int overlay(const struct sandbox_root *root, const char *name, const char *lower,
-                   const char *path) {
-    char upper[64], work[64], target[96], options[320];
-    snprintf(upper, sizeof upper, "%s/upper-%s", root->stage, name);
-    snprintf(work, sizeof work, "%s/work-%s", root->stage, name);
-    snprintf(target, sizeof target, "%s/%s", root->stage, path);
-    if ((mkdir(upper, 0755) < 0 && errno != EEXIST) || mkdir(work, 0700) < 0)
-        return complain("mkdir", work);
-    /* userxattr: without it the layer keeps its notes where root of a user namespace may not. */
-    snprintf(options, sizeof options, "lowerdir=%s,upperdir=%s,workdir=%s,userxattr", lower, upper,
-             work);
-    return mount("stepbox", target, "overlay", MS_NODEV | MS_NOSUID, options) < 0
-               ? complain("overlay", target)
-               : 0;
-}
-
-/* One of the host's trees; takes it. number: which. */
-static int overlay_tree(struct sandbox_root *root, int number) {
-    char name[16], lower[64];
-    snprintf(name, sizeof name, "%d", number);
-    snprintf(lower, sizeof lower, "%s/lower-%d", root->stage, number);
-    if (mkdir(lower, 0700) < 0)
-        return complain("mkdir", lower);
-    if (syscall(SYS_move_mount, root->trees[number], "", AT_FDCWD, lower, MOVE_MOUNT_F_EMPTY_PATH) <
-        0)
-        return complain("move_mount", lower);
-    char path[64];
-    snprintf(path, sizeof path, STAGE_ROOT "%s", host_trees[number]);
-    return overlay(root, name, lower, path);
-}
-
-/* /usr/local, with the owners that the host's files have: nobody whom the sandbox has. */
-static int overlay_local(const struct sandbox_root *root) {
-    char upper[64], path[PATH_MAX];
-    struct stat st;
-    if (lstat(LOCAL_TREE, &st) < 0 || !S_ISDIR(st.st_mode))
-        return 0;
-    snprintf(upper, sizeof upper, "%s/upper-local", root->stage);
-    if (mkdir(upper, 0755) < 0 && errno != EEXIST)
-        return complain("mkdir", upper);
-    /* Those of a snapshot are there. */
-    for (size_t i = 0; root->snapshot_fd < 0 && root->local && i < root->local->count; i++) {
-        snprintf(path, sizeof path, "%s/%s", upper, root->local->paths[i]);
-        if (mkdir(path, 0755) < 0)
-            return complain("mkdir", path);
-    }
-    return overlay(root, "local", LOCAL_TREE,
-                   root->tree == TREE_WRITABLE ? STAGE_ROOT LOCAL_TREE : STAGE_LOCAL);
-}
-
-/* /usr as a layer of its own, of which nothing takes changes: locks and watches on the host's files
- * would be one for the host and all sandboxes, and so would sockets be, and the size of its disk.
- * Where the kernel cannot, it is the host's own. */
-static bool layer_system(const struct sandbox_root *root) {
-    char above[64], target[64], options[160];
-    snprintf(above, sizeof above, "%s/above-system", root->stage);
-    snprintf(target, sizeof target, "%s/" STAGE_SYSTEM, root->stage);
-    snprintf(options, sizeof options, "lowerdir=%s:/usr,userxattr", above);
-    return mkdir(above, 0755) == 0 && mkdir(target, 0755) == 0 &&
-           mount("stepbox", target, "overlay", MS_NODEV | MS_NOSUID | MS_RDONLY, options) == 0;
-}
-
 /* bubblewrap's own have no bound, and the kernel has one for all sandboxes together
  * (kernel.pty.max). Where they cannot be made, bubblewrap's are there. */
 static bool mount_terminals(const struct sandbox_root *root) {
@@ -275,24 +207,12 @@ static bool mount_terminals(const struct sandbox_root *root) {
                  "newinstance,ptmxmode=0666,mode=620,max=" TERMINALS) == 0;
 }
 
-/* The package database names groups of the host as owners of files, and dpkg does nothing as long
- * as there is one that it does not know. */
-static int forget_owners(const struct sandbox_root *root) {
-    char path[96];
-    snprintf(path, sizeof path, "%s/" STAGE_ROOT "/var/lib/dpkg/statoverride", root->stage);
-    int fd = open(path, O_WRONLY | O_TRUNC | O_CLOEXEC);
-    if (fd < 0)
-        return errno == ENOENT ? 0 : complain("open", path);
-    close(fd);
-    return 0;
-}
-
 /* A number that tells nobody which host this is, in the form of a UUID of random bits. */
 static int make_boot_id(int stage) {
     unsigned char b[16];
     char text[64];
     if (getrandom(b, sizeof b, 0) != sizeof b)
-        return complain("getrandom", "");
+        return sandbox_root_complain("getrandom", "");
     b[6] = (unsigned char)((b[6] & 0x0f) | 0x40);
     b[8] = (unsigned char)((b[8] & 0x3f) | 0x80);
     int length = snprintf(text, sizeof text,
@@ -301,7 +221,7 @@ static int make_boot_id(int stage) {
                           b[12], b[13], b[14], b[15]);
     int fd = openat(stage, STAGE_BOOT_ID, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0444);
     if (fd < 0 || write(fd, text, (size_t)length) != length)
-        return complain("write", STAGE_BOOT_ID);
+        return sandbox_root_complain("write", STAGE_BOOT_ID);
     close(fd);
     return 0;
 }
@@ -316,26 +236,23 @@ int sandbox_root_build(struct sandbox_root *root) {
         make_directory(stage, STAGE_LOCAL, 0755, false) < 0 ||
         make_directory(stage, STAGE_NOTHING, 0555, false) < 0 ||
         mknodat(stage, STAGE_EMPTY, S_IFREG | 0444, 0) < 0 || make_boot_id(stage) < 0)
-        return complain("open", root->stage);
+        return sandbox_root_complain("open", root->stage);
     snprintf(path, sizeof path, "%s/" STAGE_ROOT, root->stage);
     int at = open(path, O_PATH | O_DIRECTORY | O_CLOEXEC);
     if (at < 0)
-        return complain("open", path);
+        return sandbox_root_complain("open", path);
     int result = fill(root, at);
     close(at);
     close(stage);
     if (result == 0 && root->snapshot_fd >= 0)
         result = snapshot_tar_unpack(root->stage, root->snapshot_fd);
+    root->pts = result == 0 && mount_terminals(root);
+    if (result == 0)
+        result = sandbox_layers_put(root);
     for (int i = 0; i < HOST_TREES; i++) {
-        if (result == 0 && root->tree == TREE_WRITABLE && root->trees[i] >= 0)
-            result = overlay_tree(root, i);
         if (root->trees[i] >= 0)
             close(root->trees[i]);
         root->trees[i] = -1;
     }
-    root->pts = result == 0 && mount_terminals(root);
-    root->layered = result == 0 && root->tree != TREE_WRITABLE && layer_system(root);
-    if (result == 0 && root->tree != TREE_READONLY)
-        result = overlay_local(root);
-    return result == 0 && root->tree == TREE_WRITABLE ? forget_owners(root) : result;
+    return result;
 }

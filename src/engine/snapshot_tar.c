@@ -51,19 +51,24 @@ static void enter_stage(void) {
     fail("not found");
 }
 
-static void become_root_of(int pidfd, const struct sandbox_ids *ids) {
+static void become_root_of(int pidfd, const struct sandbox_ids *ids, pid_t engine) {
     if (ids->kind == IDS_ROOT_RANGE && setgroups(0, NULL) < 0)
         fail("setgroups");
     if (setns(pidfd, CLONE_NEWUSER | CLONE_NEWNS) < 0)
         fail("setns");
     if (setresgid(0, 0, 0) < 0 || setresuid(0, 0, 0) < 0)
         fail("setresuid");
+    /* The change of rights has reset it. */
+    prctl(PR_SET_PDEATHSIG, SIGKILL);
+    if (getppid() != engine)
+        _exit(127);
 }
 
-static void pack(int pidfd, const struct sandbox_ids *ids, uint64_t most) __attribute__((noreturn));
-static void pack(int pidfd, const struct sandbox_ids *ids, uint64_t most) {
+static void pack(int pidfd, const struct sandbox_ids *ids, uint64_t most, pid_t engine)
+    __attribute__((noreturn));
+static void pack(int pidfd, const struct sandbox_ids *ids, uint64_t most, pid_t engine) {
     struct rlimit size = {most, most};
-    become_root_of(pidfd, ids);
+    become_root_of(pidfd, ids, engine);
     enter_stage();
     setrlimit(RLIMIT_FSIZE, &size);
     char *argv[16 + LAYERS] = {"tar",
@@ -75,10 +80,11 @@ static void pack(int pidfd, const struct sandbox_ids *ids, uint64_t most) {
                                "--xattrs",
                                "--xattrs-include=*",
                                "--warning=no-file-ignored", /* sockets: nobody listens any more */
+                               "--anchored", /* what is named here, and nothing that ends so */
                                PAYLOAD_EXCLUDED,
                                RUN_EXCLUDED,
                                STAGE_ROOT};
-    size_t count = 12;
+    size_t count = 13;
     for (size_t i = 0; i < LAYERS; i++)
         if (access(layers[i], F_OK) == 0)
             argv[count++] = (char *)layers[i];
@@ -99,10 +105,7 @@ pid_t snapshot_tar_pack(int pidfd, const struct sandbox_ids *ids, int archive_fd
         if (dup2(null_fd, 0) < 0 || dup2(archive_fd, 1) < 0 || dup2(errors_fd, 2) < 0)
             _exit(127);
         setsid();
-        prctl(PR_SET_PDEATHSIG, SIGKILL);
-        if (getppid() != engine)
-            _exit(127);
-        pack(pidfd, ids, most);
+        pack(pidfd, ids, most, engine);
     }
     int saved = errno;
     sigprocmask(SIG_SETMASK, &before, NULL);
