@@ -1,4 +1,5 @@
---- Snapshots whose files lead elsewhere: root of a sandbox can have put links where the engine builds the next one.
+--- Snapshots whose files lead elsewhere: root of a sandbox can have put links where the engine builds the
+--- next one.
 
 local engine = require "spec.support.engine"
 
@@ -32,7 +33,7 @@ describe("a snapshot with links in the engine's way", function()
 
   local function skipped()
     if ids.ids == "single" then return "sandboxes have no root here: " .. tostring(ids.why) end
-    if ids.systemTree ~= "writable" then return "the system tree of sandboxes is " .. ids.systemTree .. " here" end
+    if ids.systemTree ~= "writable" then return "the system tree is " .. ids.systemTree .. " here" end
   end
 
   it("has nothing run outside", function()
@@ -46,7 +47,7 @@ printf '#!%s/sh\necho ran >%s\n' >/var/old/dpkg/bwrap && chmod 755 /var/old/dpkg
     assert.is_false(engine.exists(mark))
     assert.equal(201, made.status, made.body)
     -- It is as its root has left it.
-    assert.equal("0", daemon:as_root(made.json, "test -L /var/lib/dpkg && test -f /var/old/dpkg/sh || ls -l /var/lib /var/old"))
+    assert.equal("0", daemon:as_root(made.json, "test -L /var/lib/dpkg"))
     daemon:call("DELETE", "/sandboxes/" .. made.json.sandboxID)
   end)
 
@@ -54,7 +55,7 @@ printf '#!%s/sh\necho ran >%s\n' >/var/old/dpkg/bwrap && chmod 755 /var/old/dpkg
     if skipped() then return pending(skipped()) end
     local path = outside .. "/file"
     assert.equal("", (engine.sh(("echo kept >%s && chmod 666 %s"):format(path, path))))
-    local made = remake(("rm -f /var/lib/dpkg/statoverride && ln -s %s /var/lib/dpkg/statoverride"):format(path))
+    local made = remake(("cd /var/lib/dpkg && rm -f statoverride && ln -s %s statoverride"):format(path))
     assert.equal("kept\n", engine.read(path))
     assert.equal(201, made.status, made.body)
     daemon:call("DELETE", "/sandboxes/" .. made.json.sandboxID)
@@ -65,7 +66,8 @@ printf '#!%s/sh\necho ran >%s\n' >/var/old/dpkg/bwrap && chmod 755 /var/old/dpkg
     local names = "/root/root/run /root/root/opt/stepbox /home/user/root/run/below /root/run"
     local made = remake("for at in " .. names .. "; do mkdir -p $at && echo x >$at/file || exit 1; done")
     assert.equal(201, made.status, made.body)
-    assert.equal("0", daemon:as_root(made.json, "for at in " .. names .. "; do test -f $at/file || exit 1; done"))
+    local check = "for at in " .. names .. "; do test -f $at/file || exit 1; done"
+    assert.equal("0", daemon:as_root(made.json, check))
     daemon:call("DELETE", "/sandboxes/" .. made.json.sandboxID)
   end)
 end)

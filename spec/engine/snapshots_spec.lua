@@ -1,4 +1,3 @@
-local cjson = require "cjson"
 local curl = require "spec.support.curl"
 local engine = require "spec.support.engine"
 

@@ -148,6 +148,7 @@ static void on_network_ready(const char *error, void *user) {
     sandbox_set_state(sandbox, SANDBOX_RUNNING, "its agent is ready");
     sandbox_metrics_open(sandbox);
     tell_started(sandbox, sandbox, 201, NULL);
+    sandbox_pause_begin_asked(sandbox); /* its time may be over already */
 }
 
 static void on_init_answer(int status, void *user) {
@@ -175,6 +176,13 @@ static void on_life_over(struct ev_loop *loop, ev_timer *timer, int events) {
     (void)loop, (void)events;
     struct sandbox *sandbox = timer->data;
     char message[128];
+    int seconds = sandbox->record.timeout;
+    if (sandbox->state == SANDBOX_STARTING && !sandbox->record.auto_pause) {
+        snprintf(message, sizeof message, "its time (%d second%s) was over before it had started",
+                 seconds, seconds == 1 ? "" : "s");
+        fail_start(sandbox, 504, message);
+        return;
+    }
     if (!sandbox->record.auto_pause ||
         sandbox_pause(sandbox, NULL, NULL, message, sizeof message) != 0)
         sandbox_end(sandbox, "its time is over", NULL, NULL);

@@ -14,6 +14,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <sys/types.h>
 
 #include "network.h"
 #include "sandbox_limits.h"
@@ -61,6 +62,14 @@ const struct sandbox_record **sandboxes_records(struct sandboxes *set, size_t *c
 json_t *sandboxes_isolation_describe(const struct sandboxes *set);
 /* What runners are forked from; NULL when out of memory. */
 json_t *sandboxes_zygotes_describe(const struct sandboxes *set);
+/* A child of the engine that is no part of a sandbox, nor of what this set starts: as long as it is
+ * in the list it is not taken for what a killed sandbox has left. The caller's memory. */
+struct kept_child {
+    struct kept_child *next;
+    pid_t pid;
+};
+void sandboxes_keep_child(struct sandboxes *set, struct kept_child *child);
+void sandboxes_drop_child(struct sandboxes *set, struct kept_child *child);
 void sandboxes_end_all(struct sandboxes *set, const char *cause);
 
 typedef struct sandbox_request {

@@ -40,6 +40,7 @@ struct sandboxes {
     uint32_t next_slice;
     struct refused_set *refused;
     struct zygotes *zygotes;
+    struct kept_child *kept;
 };
 
 /* bubblewrap, and PID 1 of the sandbox. */
@@ -188,6 +189,8 @@ void sandbox_runners_close(struct sandbox *sandbox);
 
 /* sandbox_pause.c */
 void sandbox_pause_init(struct sandbox *sandbox);
+/* It runs, for the first time or again: a pause that was asked for before begins. */
+void sandbox_pause_begin_asked(struct sandbox *sandbox);
 /* The agent may have sent back what it was told: false when that is something else. */
 bool sandbox_pause_take(struct sandbox *sandbox, control_message *message);
 /* It ends: whoever waits for a pause or its end is told. */

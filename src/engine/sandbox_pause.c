@@ -10,11 +10,11 @@
 
 #include <errno.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "log.h"
 #include "pause_message.h"
+#include "pause_waiters.h"
 #include "rfc3339.h"
 
 /* Seconds for the agent's echo, and for the kernel. */
@@ -22,13 +22,6 @@
 #define RESUME_DEADLINE 30.0
 /* Seconds between looks at a group that is being frozen. */
 #define LOOK_INTERVAL 0.002
-
-struct pause_waiter {
-    struct pause_waiter *next;
-    bool to_run; /* it waits for the sandbox to run, else for it to be paused */
-    sandbox_settled *settled;
-    void *user;
-};
 
 bool sandbox_is_running(const struct sandbox *sandbox) {
     return sandbox->state == SANDBOX_RUNNING;
@@ -42,45 +35,19 @@ bool sandbox_is_resuming(const struct sandbox *sandbox) {
     return sandbox->state == SANDBOX_RESUMING || sandbox->pause.ran;
 }
 
-/* 0, or -1 when out of memory. */
-static int add_waiter(struct sandbox *sandbox, bool to_run, sandbox_settled *settled, void *user) {
-    struct pause_waiter *waiter = malloc(sizeof *waiter);
-    if (!waiter)
-        return -1;
-    *waiter = (struct pause_waiter){sandbox->pause.waiters, to_run, settled, user};
-    sandbox->pause.waiters = waiter;
-    return 0;
+static int add_waiter(struct sandbox *sandbox, enum pause_awaited awaited, sandbox_settled *settled,
+                      void *user) {
+    return pause_waiters_add(&sandbox->pause.waiters, awaited, settled, user);
 }
 
-/* Tells those who wait for the one or the other. They may end the sandbox, but it is not freed
- * before the loop goes on. */
-static void tell(struct sandbox *sandbox, bool to_run, struct sandbox *there, int status,
-                 const char *message) {
-    struct pause_waiter *told = NULL, **link = &sandbox->pause.waiters;
-    while (*link) {
-        struct pause_waiter *waiter = *link;
-        if (waiter->to_run != to_run) {
-            link = &waiter->next;
-            continue;
-        }
-        *link = waiter->next;
-        waiter->next = told;
-        told = waiter;
-    }
-    while (told) {
-        struct pause_waiter *waiter = told;
-        told = waiter->next;
-        if (waiter->settled)
-            waiter->settled(there, status, message, waiter->user);
-        free(waiter);
-    }
+/* They may end the sandbox, but it is not freed before the loop goes on. */
+static void tell(struct sandbox *sandbox, enum pause_awaited awaited, struct sandbox *there,
+                 int status, const char *message) {
+    pause_waiters_tell(&sandbox->pause.waiters, awaited, there, status, message);
 }
 
-static bool has_waiter(const struct sandbox *sandbox, bool to_run) {
-    const struct pause_waiter *waiter = sandbox->pause.waiters;
-    while (waiter && waiter->to_run != to_run)
-        waiter = waiter->next;
-    return waiter != NULL;
+static bool has_waiter(const struct sandbox *sandbox, enum pause_awaited awaited) {
+    return pause_waiters_have(sandbox->pause.waiters, awaited);
 }
 
 static void stop_waiting(struct sandbox *sandbox) {
@@ -136,10 +103,13 @@ static void show_paused(struct sandbox *sandbox) {
 static void on_paused(struct sandbox *sandbox) {
     struct sandbox_pause *pause = &sandbox->pause;
     sandbox_set_state(sandbox, SANDBOX_PAUSED, "everything in it stands still");
-    if (!pause->held)
-        show_paused(sandbox);
-    tell(sandbox, false, sandbox, 0, NULL);
-    if (sandbox->state == SANDBOX_PAUSED && !pause->held && has_waiter(sandbox, true))
+    if (pause->held) { /* a client who wants it paused waits for the end of that */
+        tell(sandbox, AWAIT_HELD, sandbox, 0, NULL);
+        return;
+    }
+    show_paused(sandbox);
+    tell(sandbox, AWAIT_PAUSED, sandbox, 0, NULL);
+    if (sandbox->state == SANDBOX_PAUSED && !pause->held && has_waiter(sandbox, AWAIT_RUNNING))
         begin_resume(sandbox);
 }
 
@@ -150,9 +120,8 @@ static void on_resumed(struct sandbox *sandbox) {
     sandbox->record.paused = pause->ran = false;
     sandbox_set_timeout(sandbox, pause->seconds);
     sandbox->record.timeout = timeout;
-    tell(sandbox, true, sandbox, 0, NULL);
-    if (sandbox->state == SANDBOX_RUNNING && has_waiter(sandbox, false))
-        begin_pause(sandbox);
+    tell(sandbox, AWAIT_RUNNING, sandbox, 0, NULL);
+    sandbox_pause_begin_asked(sandbox);
 }
 
 static void on_look(struct ev_loop *loop, ev_timer *timer, int events) {
@@ -210,9 +179,10 @@ static void give_up_pause(struct sandbox *sandbox) {
     int timeout = sandbox->record.timeout;
     sandbox_set_timeout(sandbox, (int)sandbox->pause.left + 1);
     sandbox->record.timeout = timeout;
-    tell(sandbox, false, sandbox, 504,
-         "the sandbox did not stand still within 10 seconds: it runs on");
-    tell(sandbox, true, sandbox, 0, NULL);
+    static const char late[] = "the sandbox did not stand still within 10 seconds: it runs on";
+    tell(sandbox, AWAIT_HELD, sandbox, 504, late);
+    tell(sandbox, AWAIT_PAUSED, sandbox, 504, late);
+    tell(sandbox, AWAIT_RUNNING, sandbox, 0, NULL);
 }
 
 static void on_deadline(struct ev_loop *loop, ev_timer *timer, int events) {
@@ -235,8 +205,14 @@ void sandbox_pause_init(struct sandbox *sandbox) {
 void sandbox_pause_close(struct sandbox *sandbox) {
     static const char ended[] = "the sandbox ended meanwhile";
     stop_waiting(sandbox);
-    tell(sandbox, false, NULL, 404, ended);
-    tell(sandbox, true, NULL, 404, ended);
+    tell(sandbox, AWAIT_HELD, NULL, 404, ended);
+    tell(sandbox, AWAIT_PAUSED, NULL, 404, ended);
+    tell(sandbox, AWAIT_RUNNING, NULL, 404, ended);
+}
+
+void sandbox_pause_begin_asked(struct sandbox *sandbox) {
+    if (sandbox->state == SANDBOX_RUNNING && has_waiter(sandbox, AWAIT_PAUSED))
+        begin_pause(sandbox);
 }
 
 int sandbox_pause(struct sandbox *sandbox, sandbox_settled *settled, void *user, char *message,
@@ -246,7 +222,7 @@ int sandbox_pause(struct sandbox *sandbox, sandbox_settled *settled, void *user,
         snprintf(message, room, "sandbox \"%s\" is paused already", sandbox->record.id);
         return 409;
     }
-    if (add_waiter(sandbox, false, settled, user) < 0) {
+    if (add_waiter(sandbox, AWAIT_PAUSED, settled, user) < 0) {
         snprintf(message, room, "out of memory");
         return 503;
     }
@@ -261,7 +237,7 @@ void sandbox_set_auto_pause(struct sandbox *sandbox, bool auto_pause) {
 
 int sandbox_resume(struct sandbox *sandbox, int seconds, sandbox_settled *settled, void *user,
                    char *message, size_t room) {
-    if (add_waiter(sandbox, true, settled, user) < 0) {
+    if (add_waiter(sandbox, AWAIT_RUNNING, settled, user) < 0) {
         snprintf(message, room, "out of memory");
         return 503;
     }
@@ -287,7 +263,7 @@ int sandbox_hold(struct sandbox *sandbox, sandbox_settled *settled, void *user, 
         return 409;
     }
     bool runs = sandbox->state == SANDBOX_RUNNING;
-    if (runs && add_waiter(sandbox, false, settled, user) < 0) {
+    if (runs && add_waiter(sandbox, AWAIT_HELD, settled, user) < 0) {
         snprintf(message, room, "out of memory");
         return 503;
     }
@@ -303,19 +279,19 @@ int sandbox_hold(struct sandbox *sandbox, sandbox_settled *settled, void *user, 
 void sandbox_release_hold(struct sandbox *sandbox, sandbox_settled *settled, void *user) {
     struct sandbox_pause *pause = &sandbox->pause;
     bool is_held = sandbox->state == SANDBOX_PAUSED && pause->held;
-    bool goes_on =
-        is_held && (has_waiter(sandbox, true) || (pause->ran && !has_waiter(sandbox, false)));
-    if (!goes_on || add_waiter(sandbox, true, settled, user) < 0) {
+    bool goes_on = is_held && (has_waiter(sandbox, AWAIT_RUNNING) ||
+                               (pause->ran && !has_waiter(sandbox, AWAIT_PAUSED)));
+    if (!goes_on || add_waiter(sandbox, AWAIT_RUNNING, settled, user) < 0) {
         if (settled)
             settled(sandbox, 0, NULL, user);
     }
     if (!is_held)
         return;
     pause->held = false;
-    if (pause->ran && has_waiter(sandbox, false)) { /* a client wants it to stay so */
+    if (pause->ran && has_waiter(sandbox, AWAIT_PAUSED)) { /* a client wants it to stay so */
         pause->ran = false;
         show_paused(sandbox);
-        tell(sandbox, false, sandbox, 0, NULL);
+        tell(sandbox, AWAIT_PAUSED, sandbox, 0, NULL);
     } else if (pause->ran && pause->seconds < pause->left) {
         pause->seconds = (int)pause->left + 1;
     }

@@ -132,10 +132,25 @@ void sandboxes_end_all(struct sandboxes *set, const char *cause) {
     }
 }
 
+void sandboxes_keep_child(struct sandboxes *set, struct kept_child *child) {
+    child->next = set->kept;
+    set->kept = child;
+}
+
+void sandboxes_drop_child(struct sandboxes *set, struct kept_child *child) {
+    struct kept_child **at = &set->kept;
+    while (*at != child)
+        at = &(*at)->next;
+    *at = child->next;
+}
+
 static bool is_needed(pid_t pid, void *user) {
     const struct sandboxes *set = user;
     if (zygotes_has(set->zygotes, pid))
         return true;
+    for (const struct kept_child *child = set->kept; child; child = child->next)
+        if (child->pid == pid)
+            return true;
     for (const struct sandbox *sandbox = set->first; sandbox; sandbox = sandbox->next)
         if ((sandbox->process.bwrap_pid == pid && !sandbox->process.bwrap_ended) ||
             network_is_process(sandbox->network, pid))

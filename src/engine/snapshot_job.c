@@ -18,6 +18,7 @@ struct snapshot_job {
     struct sandbox_record of; /* a copy: its id and template count */
     char name[SNAPSHOT_NAME_MAX + 1];
     int archive_fd, errors_fd;
+    struct kept_child tar;
     ev_child packed;
     snapshot_taken *taken;
     void *user;
@@ -76,8 +77,10 @@ static void on_released(struct sandbox *sandbox, int status, const char *message
 
 static void on_packed(struct ev_loop *loop, ev_child *child, int events) {
     (void)events;
+    struct snapshot_job *job = child->data;
     ev_child_stop(loop, child);
-    let_go_on(child->data, on_released);
+    sandboxes_drop_child(job->engine->sandboxes, &job->tar);
+    let_go_on(job, on_released);
 }
 
 static void on_not_begun(struct sandbox *sandbox, int status, const char *message, void *user) {
@@ -108,6 +111,8 @@ static void on_held(struct sandbox *sandbox, int status, const char *message, vo
         let_go_on(job, on_not_begun);
         return;
     }
+    job->tar.pid = pid;
+    sandboxes_keep_child(job->engine->sandboxes, &job->tar);
     ev_child_init(&job->packed, on_packed, pid, 0);
     job->packed.data = job;
     ev_child_start(job->engine->loop, &job->packed);
