@@ -55,6 +55,18 @@ describe("box.network", function()
     assert.same({ "closed" }, { select(3, box:set_network { allow_internet = true }) })
   end)
 
+  it_in_world("stays closed when it was made closed, whatever a change denies", function()
+    local box = assert(client:create { allow_internet = false })
+    assert.is_true(box:set_network { deny_out = { "198.51.100.8" } })
+    assert.equal("no", asked(box, "198.51.100.7"))
+    local told = box:info().details.network
+    assert.same({ "none", "none" }, { told.access, told.link })
+    assert.is_true(box:set_network { allow_internet = true })
+    assert.equal("world 198.51.100.7", asked(box, "198.51.100.7"))
+    assert.equal("internet", box:info().details.network.access)
+    assert(box:kill())
+  end)
+
   it_in_world("goes through a proxy, with a user and a password", function()
     world:noted "socks"
     local box = assert(client:create {

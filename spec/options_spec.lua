@@ -36,6 +36,28 @@ describe("misuse raises and names what is wrong:", function()
     raises("the value of 'A' must be a string", function() stepbox.create { envs = { A = 1 } } end)
   end)
 
+  it("limits of a sandbox that are none", function()
+    for _, value in ipairs { 0, -1, 0 / 0, math.huge } do
+      raises("bad option 'memory' of 'create' %(a number of bytes above 0", function()
+        stepbox.create { memory = value }
+      end)
+      raises("bad option 'cpus' of 'create' %(a number above 0", function()
+        stepbox.create { cpus = value }
+      end)
+    end
+    raises("number of bytes expected, got string", function() stepbox.create { disk = "1G" } end)
+    raises("whole number of at least 1", function() stepbox.create { processes = 1.5 } end)
+    local box, message, code = stepbox.create { memory = 1e30 }
+    assert.same({ nil, "memory: must be fewer bytes", "invalid" }, { box, message, code })
+    assert.matches('"diskMB": it must be an integer from 4', select(2, stepbox.create { disk = 1 }), 1, true)
+  end)
+
+  it("a timeout for a sandbox that shall stay paused", function()
+    raises("not with 'resume = false'", function()
+      stepbox.connect("x", { resume = false, timeout = 5 })
+    end)
+  end)
+
   it("ids that are no strings", function()
     raises("bad argument #1 to 'connect' %(string expected, got nil%)", function() stepbox.connect() end)
     raises("bad argument #1 to 'kill' %(string expected, got table%)", function() stepbox.kill {} end)

@@ -56,6 +56,7 @@ local CONNECT_OPTIONS = {
   timeout = check.seconds,
   request_timeout = check.seconds,
   own = check.boolean,
+  resume = check.boolean,
 }
 
 local LIST_OPTIONS = {
@@ -143,9 +144,10 @@ end
 ---@field timeout? number seconds it shall live at least from now; without it its life is left alone, and one
 ---  that was paused lives 300 s
 ---@field own? boolean take ownership
+---@field resume? boolean false: a paused one stays so; not together with timeout
 
---- A box for a sandbox that exists, by its id; a paused one goes on. It does not own the sandbox unless `own`
---- is given.
+--- A box for a sandbox that exists, by its id; a paused one goes on, unless `resume` is false. It does not own
+--- the sandbox unless `own` is given.
 ---@param id string
 ---@param options? stepbox.ConnectOptions
 ---@return stepbox.Box|nil box
@@ -154,6 +156,9 @@ end
 function Client:connect(id, options)
   check.argument("connect", 1, check.string, id)
   options = check.options("connect", options, CONNECT_OPTIONS)
+  if options.timeout and options.resume == false then
+    error("bad options of 'connect' (a 'timeout' is for one that goes on: not with 'resume = false')", 2)
+  end
   return call.finish(self.core:start_connect(id, options))
 end
 

@@ -317,6 +317,22 @@ static void connect_leaves_the_life_alone_unless_asked(void **state) {
     assert_string_equal(c->error.message, "connect: HTTP 404: no sandbox i9");
 }
 
+static void a_paused_one_can_be_left_so(void **state) {
+    struct connection *c = *state;
+    int connected = server_count(c->server, "/connect ");
+    server_add_reply(c->server, "GET /sandboxes/i7 ", "200 OK", "",
+                     "{\"sandboxID\": \"i7\", \"envdVersion\": \"0.5.0\", \"domain\": null}");
+    sb_connect_options options = {.leave_paused = true};
+    sb_box *box = connection_box(c, sb_connect(c->client, "i7", &options, &c->error));
+    assert_string_equal(sb_box_id(box), "i7");
+    assert_false(sb_box_owns(box));
+    assert_int_equal(server_count(c->server, "/connect "), connected);
+    sb_box_free(box);
+    options.timeout = 5;
+    assert_null(sb_connect(c->client, "i7", &options, &c->error));
+    assert_int_equal(c->error.code, SB_INVALID);
+}
+
 static void ownership_is_given_up_and_taken(void **state) {
     struct connection *c = *state;
     sb_box *box = create(c, NULL);
@@ -631,6 +647,7 @@ int main(void) {
         WITH(a_request_that_is_never_answered_times_out),
         WITH_TCP(a_request_that_is_never_answered_times_out),
         WITH(connect_leaves_the_life_alone_unless_asked),
+        WITH(a_paused_one_can_be_left_so),
         WITH(ownership_is_given_up_and_taken),
         WITH_TCP(remote_ownership_is_the_clients_own_affair),
         WITH(freeing_an_owning_box_is_quick_and_kills),

@@ -48,7 +48,7 @@ static void good_numbers_are_taken(void **state) {
     static const char *const good[] = {
         "{}",
         "{\"memoryMB\":64}",
-        "{\"memoryMB\":1048576,\"cpuCount\":0.5,\"diskMB\":1,\"processes\":8,\"openFiles\":65536}",
+        "{\"memoryMB\":1048576,\"cpuCount\":0.5,\"diskMB\":4,\"processes\":8,\"openFiles\":65536}",
         "{\"cpuCount\":2}",
         "{\"memoryMB\":null,\"processes\":null}",
     };
@@ -73,6 +73,7 @@ static void wrong_numbers_are_refused_by_name(void **state) {
         {"{\"cpuCount\":true}", "cpuCount"},
         {"{\"cpuCount\":1e300}", "cpuCount"},
         {"{\"diskMB\":0}", "diskMB"},
+        {"{\"diskMB\":3}", "diskMB"}, /* the sandbox's own files take 2.5 of it */
         {"{\"processes\":7}", "processes"},
         {"{\"processes\":1000000}", "processes"},
         {"{\"openFiles\":1}", "openFiles"},

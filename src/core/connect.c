@@ -51,6 +51,19 @@ static void on_connected(void *user, struct sbi_exchange *exchange) {
 
 static const struct sbi_op_kind connect_kind = {.name = "connect"};
 
+/* Connecting has a paused sandbox go on; asking for it does not, and tells what a box needs. */
+static int describe_look(struct sbi_exchange *exchange, const char *id,
+                         const sb_connect_options *options, sb_error *err) {
+    char path[160];
+    snprintf(path, sizeof path, "/sandboxes/%s", id);
+    if (options->timeout != 0) {
+        return sbi_fail(err, SB_INVALID, "timeout: a sandbox that shall stay paused gets none");
+    }
+    return sbi_request_timeout(exchange, options->request_timeout, err) == 0
+               ? sbi_exchange_to_control(exchange, "GET", path, err)
+               : -1;
+}
+
 static int describe_connect(struct sbi_exchange *exchange, const char *id,
                             const sb_connect_options *options, sb_error *err) {
     char path[160];
@@ -75,6 +88,10 @@ sb_op *sb_connect(sb_client *client, const char *id, const sb_connect_options *o
     }
     op->flag = options->own;
     struct sbi_exchange *exchange = sbi_op_exchange(op, client->config, on_connected, err);
-    return sbi_send_or_drop(op,
-                            exchange == NULL ? -1 : describe_connect(exchange, id, options, err));
+    int status = -1;
+    if (exchange != NULL) {
+        status = options->leave_paused ? describe_look(exchange, id, options, err)
+                                       : describe_connect(exchange, id, options, err);
+    }
+    return sbi_send_or_drop(op, status);
 }

@@ -14,8 +14,11 @@ static int add_bytes(json_t *object, const char *name, double bytes, const char 
         return 0;
     }
     double mebibytes = ceil(bytes / MEBIBYTE);
-    if (!(mebibytes >= 1 && mebibytes <= MOST_MEBIBYTES)) {
+    if (!(mebibytes >= 1)) {
         return sbi_fail(err, SB_INVALID, "%s: must be a number of bytes above 0", option);
+    }
+    if (mebibytes > MOST_MEBIBYTES) {
+        return sbi_fail(err, SB_INVALID, "%s: must be fewer bytes", option);
     }
     return json_object_set_new(object, name, json_integer((json_int_t)mebibytes)) == 0
                ? 0

@@ -209,7 +209,8 @@ typedef struct sb_connect_options {
     double timeout; /* 0: leave the lease alone; else extend it to at least that from now, never
                        shorten */
     double request_timeout;
-    bool own; /* take ownership */
+    bool own;          /* take ownership */
+    bool leave_paused; /* do not have a paused one go on; not together with timeout */
 } sb_connect_options;
 
 SB_API sb_op *sb_connect(sb_client *client, const char *id, const sb_connect_options *options,

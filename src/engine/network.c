@@ -279,9 +279,11 @@ void network_free(struct network *network) {
 
 void network_apply(struct network *network, network_config *config, pid_t init, int pidfd,
                    network_done *done, void *user) {
-    /* What a change does not mention is cleared, but not the access as a whole. */
-    if (!config->internet_set && network->config.internet)
-        config->internet_set = config->internet = true;
+    /* What a change does not mention is cleared, but not the access as a whole, open or closed. */
+    if (!config->internet_set) {
+        config->internet_set = network->config.internet_set;
+        config->internet = network->config.internet;
+    }
     network_config_free(&network->config);
     network->config = *config;
     *config = (network_config){0};
@@ -312,24 +314,38 @@ bool network_is_process(const struct network *network, pid_t pid) {
     return network && network->pid == pid;
 }
 
+static void describe_lists(const network_config *config, json_t *object) {
+    json_object_set(object, "allowOut", config->allow); /* without one: not set */
+    json_object_set(object, "denyOut", config->deny);
+    /* Neither user nor password: others may ask. */
+    if (config->proxy)
+        json_object_set_new(
+            object, "egressProxy",
+            json_pack("{s:O}", "address", json_object_get(config->proxy, "address")));
+}
+
 void network_describe_config(const struct network *network, json_t *detail) {
     const network_config *config = &network->config;
     json_object_set_new(detail, "allowInternetAccess",
                         config->internet_set ? json_boolean(config->internet) : json_null());
     if (json_array_size(config->allow) + json_array_size(config->deny) == 0 && !config->proxy)
         return;
-    json_t *object = json_pack("{s:O, s:O}", "allowOut", config->allow, "denyOut", config->deny);
-    /* Neither user nor password: others may ask. */
-    if (object && config->proxy)
-        json_object_set_new(
-            object, "egressProxy",
-            json_pack("{s:O}", "address", json_object_get(config->proxy, "address")));
+    json_t *object = json_object();
+    describe_lists(config, object);
     json_object_set_new(detail, "network", object);
 }
 
 json_t *network_describe(const struct network *network) {
     const char *link = !network || network->pidfd < 0 ? "none" : network->up ? "up" : "down";
     json_t *object = json_pack("{s:s}", "link", link);
+    if (network) {
+        const network_config *config = &network->config;
+        const char *access = !network_config_opens(config)       ? "none"
+                             : network_config_denies_all(config) ? "allowed"
+                                                                 : "internet";
+        json_object_set_new(object, "access", json_string(access));
+        describe_lists(config, object);
+    }
     if (network && network->pidfd >= 0)
         json_object_set_new(object, "restarts", json_integer((json_int_t)network->restarts));
     if (network && network->error[0] && !network->up)

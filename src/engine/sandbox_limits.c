@@ -12,7 +12,7 @@
 
 /* Below these an agent and a runner do not come up. */
 #define LEAST_MEMORY_MB 64
-#define LEAST_DISK_MB 1
+#define LEAST_DISK_MB 4
 #define LEAST_PROCESSES 8
 #define LEAST_OPEN_FILES 64
 #define LEAST_CPUS 0.05

@@ -110,7 +110,7 @@ static int client_start_create(lua_State *L) {
     return op_started(L, op, sb_create(client->client, &options, &err), &err);
 }
 
-/* client:start_connect(id, {timeout, request_timeout, own}) */
+/* client:start_connect(id, {timeout, request_timeout, own, resume}) */
 static int client_start_connect(lua_State *L) {
     struct client_owner *client = client_check(L, 1);
     const char *id;
@@ -122,6 +122,7 @@ static int client_start_connect(lua_State *L) {
     options.timeout = field_number(L, 3, "timeout", 0);
     options.request_timeout = field_number(L, 3, "request_timeout", 0);
     options.own = field_boolean(L, 3, "own") == 1;
+    options.leave_paused = field_boolean(L, 3, "resume") == -1;
     struct lua_op *op = op_new(L, client, OP_VALUE_BOX);
     sb_error err;
     return op_started(L, op, sb_connect(client->client, id, &options, &err), &err);
