@@ -1,37 +1,13 @@
 --- The command line of `stepbox`: its commands, their options, and what is checked of both.
 
 local argparse = require "argparse"
+local add_create = require "stepbox.cli.create_options"
+local values = require "stepbox.cli.values"
+
+local count, filled, pair, seconds, variable =
+  values.count, values.filled, values.pair, values.seconds, values.variable
 
 local USAGE = 2
-
-local function seconds(text)
-  local value = tonumber(text)
-  if value and value > 0 and value < math.huge then return value end
-  return nil, "a number of seconds above 0 expected, got '" .. text .. "'"
-end
-
-local function count(text)
-  local value = tonumber(text)
-  if value and value >= 1 and value <= 1000 and value % 1 == 0 then return math.floor(value) end
-  return nil, "a whole number from 1 to 1000 expected, got '" .. text .. "'"
-end
-
-local function pair(text)
-  local name, value = text:match "^([^=]+)=(.*)$"
-  if name then return { name, value } end
-  return nil, "NAME=VALUE expected, got '" .. text .. "'"
-end
-
-local function variable(text)
-  local name, value = text:match "^([%a_][%w_]*)=(.*)$"
-  if name then return { name, value } end
-  return nil, "NAME=VALUE with a variable's name expected, got '" .. text .. "'"
-end
-
-local function filled(text)
-  if text ~= "" then return text end
-  return nil, "it must not be empty"
-end
 
 --- Pairs that were given one by one, as a map.
 local function to_map(pairs_given)
@@ -45,34 +21,6 @@ local function add_json(command) command:flag("--json", "Print JSON instead of t
 local function add_env(command)
   command:option("-e --env", "A variable; may be given several times.")
     :argname "K=V":count "*":convert(variable)
-end
-
-local UNITS = { [""] = 1, K = 1024, M = 1024 ^ 2, G = 1024 ^ 3 }
-
---- Bytes, as 1500000, 512M or 1.5G.
-local function size(text)
-  local number, unit = text:upper():match "^(%d+%.?%d*)([KMG]?)$"
-  if number and tonumber(number) > 0 then return tonumber(number) * UNITS[unit] end
-  return nil, "a number of bytes like 512M or 2G expected, got '" .. text .. "'"
-end
-
-local function amount(text)
-  local number = text:match "^%d+%.?%d*$" and tonumber(text)
-  if number and number > 0 then return number end
-  return nil, "a number above 0 expected, got '" .. text .. "'"
-end
-
-local function add_create(command, life)
-  command:option("--template", "What the sandbox is made from."):argname "T":convert(filled)
-  command:option("--setup", "A shell command to run first; may be given several times.")
-    :argname "CMD":count "*":convert(filled)
-  add_env(command)
-  command:option("--metadata", "To find it by; may be given several times.")
-    :argname "K=V":count "*":convert(pair)
-  command:option(life, "Seconds the sandbox lives (default 300)."):argname "S":convert(seconds)
-  command:option("--memory", "What the sandbox may take, files included."):argname "SIZE":convert(size)
-  command:option("--disk", "Of that, for files."):argname "SIZE":convert(size)
-  command:option("--cpus", "Processors it may take; 0.5 is half of one."):argname "N":convert(amount)
 end
 
 local function add_step(command)
@@ -128,6 +76,7 @@ function define.sh(command)
   add_id(command)
   command:argument("command", "The command."):args "*"
   command:option("--cwd", "The folder to run it in."):argname "DIR":convert(filled)
+  command:option("--user", 'Whose command it is, "root" for instance.'):argname "NAME":convert(filled)
   command:option("--timeout", "Seconds, then it is killed (default: none)."):argname "S":convert(seconds)
   add_env(command)
 end
@@ -136,6 +85,7 @@ function define.ls(command)
   command:description "List the sandboxes."
   command:option("--metadata", "Only those that have it; may be given several times.")
     :argname "K=V":count "*":convert(pair)
+  command:option("--state", "Only those that are so."):choices { "running", "paused" }
 end
 
 function define.info(command)
@@ -153,6 +103,31 @@ function define.timeout(command)
   command:description "Let a sandbox live for so many seconds from now."
   add_id(command)
   command:argument("seconds", "The seconds."):convert(seconds)
+end
+
+function define.pause(command)
+  command:description "Have everything in a sandbox stand still, its life too, until it is resumed."
+  add_id(command)
+end
+
+function define.resume(command)
+  command:description "Let a paused sandbox go on."
+  add_id(command)
+  command:option("--timeout", "Seconds it lives from then (default 300)."):argname "S":convert(seconds)
+end
+
+function define.snapshot(command)
+  command:description "Keep a sandbox's files for `stepbox new --snapshot`, and print the snapshot's id."
+  add_id(command)
+  command:option("--name", "A name for it; one that is known stands for the new one from now on.")
+    :argname "NAME":convert(filled)
+end
+
+function define.snapshots(command)
+  command:description "List the snapshots, or delete some."
+  command:option("--box", "Only those of this sandbox."):argname "ID":convert(filled)
+  command:option("--delete", "Delete this one; may be given several times.")
+    :argname "SNAPSHOT":count "*":convert(filled)
 end
 
 function define.logs(command)
@@ -186,8 +161,8 @@ function define.doctor(command)
 end
 
 local ORDER = {
-  "new", "step", "run", "repl", "sh", "ls", "info", "kill", "timeout", "logs", "metrics", "blocks", "engine",
-  "doctor",
+  "new", "step", "run", "repl", "sh", "ls", "info", "kill", "timeout", "pause", "resume", "snapshot",
+  "snapshots", "logs", "metrics", "blocks", "engine", "doctor",
 }
 
 local SUMMARIES = {
@@ -200,6 +175,10 @@ local SUMMARIES = {
   info = "Tell what is known of a sandbox.",
   kill = "Kill sandboxes.",
   timeout = "Set how long a sandbox lives.",
+  pause = "Have a sandbox stand still.",
+  resume = "Let a paused sandbox go on.",
+  snapshot = "Keep a sandbox's files for others.",
+  snapshots = "List the snapshots, or delete some.",
   logs = "Tell what happened to a sandbox.",
   metrics = "Tell what a sandbox takes of its host.",
   blocks = "List the blocks, or run one.",
@@ -259,7 +238,7 @@ local function join_code(words)
   end
 end
 
-local SH_OPTIONS = { "--cwd", "--timeout", "--env", "-e" }
+local SH_OPTIONS = { "--cwd", "--user", "--timeout", "--env", "-e" }
 
 --- What was asked for, as a table; ends the program when it makes no sense.
 function arguments.parse(given)

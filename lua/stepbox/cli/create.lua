@@ -19,12 +19,24 @@ local function show_failed_command(failed)
   output.err(failed.stderr or "")
 end
 
+--- What may be reached. What is allowed alone is allowed from among everything denied.
+local function network_of(arguments)
+  local allowed, denied = arguments.allow, arguments.deny
+  if not allowed[1] and not denied[1] then return nil end
+  if allowed[1] and not denied[1] and not arguments.internet then denied = { "0.0.0.0/0", "::/0" } end
+  return { allow_out = allowed, deny_out = denied }
+end
+
 --- An owned box. `life`: seconds, or nil.
 return function(arguments, life)
+  if arguments.snapshot and arguments.template then
+    arguments.fail "--snapshot and --template do not go together"
+  end
   start_engine()
   progress.set(arguments.setup[1] and "making the sandbox and setting it up" or "making the sandbox")
   local box, message, code, failed = stepbox.create {
     template = arguments.template,
+    snapshot = arguments.snapshot,
     timeout = life,
     setup = arguments.setup,
     envs = arguments.envs,
@@ -32,6 +44,13 @@ return function(arguments, life)
     memory = arguments.memory,
     disk = arguments.disk,
     cpus = arguments.cpus,
+    processes = arguments.processes,
+    open_files = arguments.open_files,
+    allow_internet = arguments.internet,
+    network = network_of(arguments),
+    egress_proxy = arguments.proxy,
+    on_timeout = arguments.on_timeout,
+    auto_resume = arguments.auto_resume,
   }
   progress.set(nil)
   if not box then

@@ -26,31 +26,59 @@ local function whole(value)
   return type(value) == "number" and value % 1 == 0 and ("%d"):format(value) or output.plain(value)
 end
 
+-- What the local engine tells in addition: what it is called there and here, and its fields in order; those
+-- without have all, by their names.
+local DETAILS = {
+  { "limits", "limits", { "by", "memoryMB", "cpuCount", "diskMB", "processes", "openFiles", "notEnforced" } },
+  { "network", "network", { "access", "link", "allowOut", "denyOut", "egressProxy", "error" } },
+  { "isolation", "isolation", { "ids", "systemTree" } },
+  { "refusedCalls", "refused" },
+}
+
+--- A value as words in a line; nil for what says nothing.
+local function words_of(value)
+  if type(value) ~= "table" then return whole(value) end
+  if value.address then return output.plain(value.address) end
+  local words = {}
+  for i, word in ipairs(value) do words[i] = output.plain(word) end
+  return words[1] and table.concat(words, " ")
+end
+
+local function add_all(rows, prefix, values)
+  local names = {}
+  for name in pairs(values) do names[#names + 1] = name end
+  table.sort(names)
+  for _, name in ipairs(names) do
+    rows[#rows + 1] = { prefix .. "." .. output.plain(name), whole(values[name]) }
+  end
+end
+
+local function add_group(rows, group, values)
+  if type(values) ~= "table" then return end
+  if not group[3] then return add_all(rows, group[2], values) end
+  for _, name in ipairs(group[3]) do
+    local words = values[name] ~= nil and words_of(values[name])
+    if words then rows[#rows + 1] = { group[2] .. "." .. name, words } end
+  end
+end
+
 local function rows_of(info, form)
   local rows = {}
   for _, name in ipairs(FIELDS) do
     if info[name] ~= nil and info[name] ~= "" then rows[#rows + 1] = { name, form(name, info[name]) } end
   end
-  local limits = info.details and info.details.limits or {}
-  for _, name in ipairs { "by", "memoryMB", "cpuCount", "diskMB", "processes", "openFiles" } do
-    if limits[name] ~= nil then rows[#rows + 1] = { "limits." .. name, whole(limits[name]) } end
-  end
-  local names = {}
-  for name in pairs(info.metadata) do names[#names + 1] = name end
-  table.sort(names)
-  for _, name in ipairs(names) do
-    rows[#rows + 1] = { "metadata." .. output.plain(name), output.plain(info.metadata[name]) }
-  end
+  for _, group in ipairs(DETAILS) do add_group(rows, group, info.details and info.details[group[1]]) end
+  add_all(rows, "metadata", info.metadata)
   return rows
 end
 
 return function(arguments)
   local info = wait.call("asking", function()
-    return status.check(status.check(stepbox.connect(arguments.id)):info())
+    return status.check(status.check(stepbox.connect(arguments.id, { resume = false })):info())
   end)
   if arguments.json then return output.json(info) end
   local is_terminal = output.is_terminal()
   for _, row in ipairs(rows_of(info, is_terminal and for_people or for_pipes)) do
-    output.line(is_terminal and ("%-14s %s"):format(row[1], row[2]) or row[1] .. "\t" .. row[2])
+    output.line(is_terminal and ("%-20s %s"):format(row[1], row[2]) or row[1] .. "\t" .. row[2])
   end
 end

@@ -8,7 +8,7 @@ local wait = require "stepbox.cli.wait"
 
 --- The newest lines that are wanted, the oldest of them first.
 local function take(arguments)
-  local box = status.check(stepbox.connect(arguments.id))
+  local box = status.check(stepbox.connect(arguments.id, { resume = false }))
   local newest = status.check(box:logs {
     backward = true, limit = arguments.limit, level = arguments.level, search = arguments.search,
   })

@@ -6,10 +6,11 @@ local output = require "stepbox.cli.output"
 local status = require "stepbox.cli.status"
 local wait = require "stepbox.cli.wait"
 
-local function take(metadata)
-  local filter = next(metadata) and metadata or nil
+local function take(arguments)
+  local filter = next(arguments.metadata) and arguments.metadata or nil
   local infos = {}
-  for info in status.check(stepbox.list { metadata = filter }) do infos[#infos + 1] = info end
+  local found = status.check(stepbox.list { metadata = filter, state = arguments.state })
+  for info in found do infos[#infos + 1] = info end
   table.sort(infos, function(a, b)
     if a.started_at ~= b.started_at then return a.started_at < b.started_at end
     return a.id < b.id
@@ -30,7 +31,7 @@ local function print_table(infos)
   for i, info in ipairs(infos) do
     rows[i] = {
       info.id, info.state, output.plain(info.template), output.duration(now - info.started_at),
-      output.duration(info.end_at - now), pairs_of(info.metadata),
+      info.state == "paused" and "-" or output.duration(info.end_at - now), pairs_of(info.metadata),
     }
   end
   output.table({ "ID", "STATE", "TEMPLATE", "AGE", "LEFT", "METADATA" }, rows)
@@ -47,7 +48,7 @@ local function print_lines(infos)
 end
 
 return function(arguments)
-  local infos = wait.call("asking for the sandboxes", function() return take(arguments.metadata) end)
+  local infos = wait.call("asking for the sandboxes", function() return take(arguments) end)
   if arguments.json then return output.json(json.list(infos)) end
   if output.is_terminal() then print_table(infos) else print_lines(infos) end
 end

@@ -13,7 +13,7 @@ local FIELDS = {
 
 --- The newest samples that are wanted, the oldest of them first.
 local function take(arguments)
-  local box = status.check(stepbox.connect(arguments.id))
+  local box = status.check(stepbox.connect(arguments.id, { resume = false }))
   local all, newest = status.check(box:metrics()), json.list()
   for i = math.max(1, #all - (arguments.limit or 1) + 1), #all do newest[#newest + 1] = all[i] end
   return newest

@@ -64,7 +64,7 @@ local function run_on_terminal(box, arguments, running, state)
   local terminal = status.check(box.pty:create {
     cols = columns, rows = rows,
     command = command_of(arguments.command),
-    cwd = arguments.cwd, timeout = arguments.timeout,
+    cwd = arguments.cwd, user = arguments.user, timeout = arguments.timeout,
     envs = terminal_environment(arguments.envs),
     on_data = output.out,
   })
@@ -94,7 +94,7 @@ local function run_on_streams(box, arguments, running, state)
   local is_json = arguments.json
   local command = status.check(box.commands:run(words, {
     background = true, bound = true, stdin = true,
-    cwd = arguments.cwd, timeout = arguments.timeout, envs = arguments.envs,
+    cwd = arguments.cwd, user = arguments.user, timeout = arguments.timeout, envs = arguments.envs,
     on_stdout = not is_json and output.out or nil,
     on_stderr = not is_json and output.err or nil,
     max_output = not is_json and 1 or nil, -- it is passed on, not kept

@@ -7,7 +7,7 @@ local wait = require "stepbox.cli.wait"
 
 return function(arguments)
   local info = wait.call("asking", function()
-    local box = status.check(stepbox.connect(arguments.id))
+    local box = status.check(stepbox.connect(arguments.id, { resume = false }))
     status.check(box:set_timeout(arguments.seconds))
     return arguments.json and status.check(box:info())
   end)
