@@ -33,6 +33,17 @@ describe("the examples", function()
     assert.matches("committed %x%x%x%x%x%x%x\n", output)
   end)
 
+  it("limits.lua shows limits, metrics, a pause, a snapshot and a program that root installs", function()
+    local output, status = sandbox.sh "lua5.4 examples/limits.lua"
+    assert.equal(0, status, output)
+    for _, line in ipairs {
+      "a gigabyte: MemoryError", "a file of 65 MB: no_space", "kept: 42", "and on: 43",
+      "in another sandbox: hello from /", "state: paused; a step now: unavailable",
+    } do assert.matches(line, output, 1, true) end
+    assert.matches("held by %w+: 256 MB of memory, 64 MB of files, 0.5 processors, 50 processes", output)
+    assert.matches("it takes [1-9]%d* of 256 MB of memory, %d+ of 64 MB of files", output)
+  end)
+
   it("pipeline.lua sets up once for many steps, and saves time", function()
     local output, status = sandbox.sh "STEPBOX_STEPS=3 STEPBOX_ROWS=20000 lua5.4 examples/pipeline.lua"
     assert.equal(0, status, output)

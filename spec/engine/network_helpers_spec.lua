@@ -1,3 +1,4 @@
+local blocks = require "stepbox.blocks"
 local engine = require "spec.support.engine"
 local network = require "spec.support.network"
 
@@ -40,6 +41,11 @@ describe("the internet of sandboxes on a host", function()
     if missing then return pending(missing) end
     start_without("pasta", "slirp4netns")
     refused "passt"
+    local out = blocks.CodeExecutionBlock:collect {
+      credentials = { socket = world.daemon.socket }, code = "1", allow_internet = true,
+    }
+    assert.matches('install the package "passt"', out.error, 1, true)
+    assert.matches("Leave 'allow_internet' out", out.error, 1, true)
   end)
 
   it("without nft is refused, with what to install", function()

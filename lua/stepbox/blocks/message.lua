@@ -42,8 +42,8 @@ function message.create(why, code)
   local advice
   if code == "not_found" then
     advice = "Correct 'template_id', or leave it out"
-  elseif why:find("allow_internet", 1, true) then
-    advice = "Leave 'allow_internet' out, or use a service whose sandboxes have a network"
+  elseif why:find("internet access", 1, true) or why:find("allow_internet", 1, true) then
+    advice = "Leave 'allow_internet' out, or have the host given what is missing"
   end
   return say("No sandbox was made: " .. why, advice or ADVICE[code] or "Run the block again")
 end
