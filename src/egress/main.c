@@ -14,6 +14,9 @@
  * The firewall is loaded before there is a link, and again, whole, with each change: there is no
  * moment in which the sandbox is connected and the rules are not there. They live in the sandbox's
  * own network, whose code has no right to change them.
+ *
+ * This process has every right over the sandbox's namespaces, and so reads nothing that comes from
+ * there: that does a child (server.h), which has none.
  */
 #include <errno.h>
 #include <ev.h>
@@ -34,52 +37,26 @@
 #include "inside.h"
 #include "link.h"
 #include "log.h"
-#include "name_service.h"
 #include "policy.h"
-#include "tunnel.h"
+#include "server.h"
 
 #define LINK_DEADLINE_MS 10000
 
 static struct namespaces sandbox;
 static struct helper helper;
+static struct server server;
 static bool linked;
 
 static int load_rules(json_t *wanted, char *message, size_t room) {
     const char *rules = json_string_value(json_object_get(wanted, "rules"));
     struct policy *policy = policy_read(json_object_get(wanted, "policy"));
+    if (policy)
+        policy_release(policy);
     if (!rules || !policy) {
         snprintf(message, room, "the engine's message is not understood");
-        if (policy)
-            policy_release(policy);
         return -1;
     }
-    if (inside_load_rules(&sandbox, rules, message, room) < 0) {
-        policy_release(policy);
-        return -1;
-    }
-    policy_set(policy);
-    tunnel_cut_all();
-    return 0;
-}
-
-static void on_tunnel(struct ev_loop *loop, ev_io *io, int events) {
-    (void)loop, (void)events;
-    int fd;
-    while ((fd = accept4(io->fd, NULL, NULL, SOCK_CLOEXEC)) >= 0)
-        tunnel_start(fd, tunnel_redirected);
-}
-
-static int serve(struct ev_loop *loop, char *message, size_t room) {
-    static ev_io tunnels[2];
-    struct inside_sockets sockets;
-    if (inside_open_sockets(&sandbox, &sockets, message, room) < 0)
-        return -1;
-    name_service_start(loop, sockets.dns_udp, sockets.dns_tcp);
-    for (int i = 0; i < 2; i++) {
-        ev_io_init(&tunnels[i], on_tunnel, sockets.tunnels[i], EV_READ);
-        ev_io_start(loop, &tunnels[i]);
-    }
-    return 0;
+    return inside_load_rules(&sandbox, rules, message, room);
 }
 
 static void tell(const char *key, const char *text) {
@@ -92,6 +69,18 @@ static void tell(const char *key, const char *text) {
 }
 
 /* There is nothing left for us to do. */
+static void on_server_end(struct ev_loop *loop, ev_child *child, int events) {
+    (void)loop, (void)events;
+    char message[128];
+    int status = child->rstatus;
+    snprintf(message, sizeof message,
+             "the part of stepbox-egress that serves the sandbox ended with %s %d",
+             WIFSIGNALED(status) ? "signal" : "status",
+             WIFSIGNALED(status) ? WTERMSIG(status) : WEXITSTATUS(status));
+    tell("ended", message);
+    exit(1);
+}
+
 static void on_helper_end(struct ev_loop *loop, ev_child *child, int events) {
     (void)loop, (void)child, (void)events;
     char message[1200];
@@ -124,19 +113,40 @@ static void on_host_changed(void) {
     tell("host", "changed");
 }
 
+static void watch_child(struct ev_loop *loop, ev_child *child, pid_t pid,
+                        void (*ended)(struct ev_loop *, ev_child *, int)) {
+    ev_child_init(child, ended, pid, 0);
+    ev_child_start(loop, child);
+}
+
 static int start(struct ev_loop *loop, json_t *wanted, char *message, size_t room) {
+    static ev_child helper_end, server_end;
+    struct inside_sockets sockets;
     if (host_addresses_watch(loop, on_host_changed) < 0) {
         snprintf(message, room, "cannot watch the host's addresses: %s", strerror(errno));
         return -1;
     }
-    if (load_rules(wanted, message, room) < 0 || serve(loop, message, room) < 0 ||
-        bring_up(message, room) < 0 || inside_name_resolver(&sandbox, message, room) < 0)
+    json_t *policy = json_object_get(wanted, "policy");
+    if (load_rules(wanted, message, room) < 0 ||
+        inside_open_sockets(&sandbox, &sockets, message, room) < 0 ||
+        server_start(&server, &sockets, policy, message, room) < 0 || bring_up(message, room) < 0 ||
+        inside_name_resolver(&sandbox, message, room) < 0 ||
+        server_await(&server, message, room) < 0)
         return -1;
-    static ev_child ended;
-    ev_child_init(&ended, on_helper_end, helper.pid, 0);
-    ev_child_start(loop, &ended);
+    watch_child(loop, &server_end, server.pid, on_server_end);
+    watch_child(loop, &helper_end, helper.pid, on_helper_end);
     linked = true;
     return 0;
+}
+
+/* One that is not known to be in force wholly must not stand. */
+static int change(json_t *wanted, char *message, size_t room) {
+    if (load_rules(wanted, message, room) < 0)
+        return -1;
+    if (server_set_policy(&server, json_object_get(wanted, "policy"), message, room) == 0)
+        return 0;
+    linked = false;
+    return -1;
 }
 
 static void on_control(struct ev_loop *loop, ev_io *io, int events) {
@@ -149,7 +159,7 @@ static void on_control(struct ev_loop *loop, ev_io *io, int events) {
         exit(0); /* the engine has gone */
     char message[1200] = "";
     json_t *wanted = json_loadb(bytes, (size_t)got, 0, NULL);
-    int result = linked ? load_rules(wanted, message, sizeof message)
+    int result = linked ? change(wanted, message, sizeof message)
                         : start(loop, wanted, message, sizeof message);
     json_decref(wanted);
     tell(result < 0 ? "error" : NULL, message);
