@@ -95,6 +95,7 @@ static void refuse(http_request *request, const struct route *route) {
 
 /* Routes act as the user that the request names; what they do later is theirs to see to. */
 static void follow(struct agent *agent, http_request *request, const struct route *route) {
+    privileges_act_as(AGENT_USER); /* until it says otherwise */
     route->handle(agent, request);
     privileges_act_as(AGENT_USER);
 }

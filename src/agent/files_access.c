@@ -37,13 +37,18 @@ static int check_signature(const struct agent *agent, const http_request *reques
 int files_access_check(const struct agent *agent, const http_request *request,
                        const char *operation, files_fault *fault) {
     const char *token = http_request_header(request, "X-Access-Token");
+    const char *name = query_or_empty(request, "username");
+    bool is_signed = false;
     if (agent->access_token && token && *token) {
         if (!agent_token_matches(agent, token))
             return files_fault_set(fault, 401, "the access token is wrong");
-    } else if (agent->access_token && check_signature(agent, request, operation, fault)) {
-        return -1;
+    } else if (agent->access_token) {
+        if (check_signature(agent, request, operation, fault))
+            return -1;
+        is_signed = true;
     }
-    if (!user_enter(http_request_query(request, "username")) || !user_of_request_enter(request))
+    /* What is signed is for the user of its query; a header is not signed. */
+    if (is_signed || *name ? !user_enter(name) : !user_of_request_enter(request))
         return files_fault_set(fault, 401, "%s", user_unknown());
     return 0;
 }

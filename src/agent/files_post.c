@@ -55,6 +55,7 @@ static int read_head(const struct agent *agent, struct upload *upload) {
                               .metadata = upload->metadata};
     if (files_access_check(agent, request, "write", fault))
         return -1;
+    upload->user = privileges_acting();
     if (options.encoding == CONTENT_UNKNOWN)
         return files_fault_set(fault, 400, "Content-Encoding '%.100s' is not known, gzip is",
                                encoding);

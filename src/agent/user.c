@@ -49,6 +49,7 @@ bool user_enter(const char *name) {
     }
     if (!known && account_user_name(geteuid(), own, sizeof own))
         known = strcmp(name, own) == 0;
+    privileges_act_as(AGENT_USER);
     return known;
 }
 
