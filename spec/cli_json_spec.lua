@@ -112,6 +112,8 @@ describe("stepbox --json", function()
     end
     assert(states["network helper"] == "ok" or states["network helper"] == "note")
     assert(states.contexts)
+    local info = cli.json("info", id, "--json").details.isolation
+    assert.equal(info.ids == "range" and info.systemTree == "writable" and "ok" or "note", states.isolation)
   end)
 
   it("of a failure is an object that names its code", function()

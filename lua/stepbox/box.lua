@@ -114,6 +114,17 @@ function Box:detach()
   return self.id
 end
 
+--- What the local engine alone tells of a sandbox, by the names of its API.
+---@class stepbox.Details
+---@field limits table what is in force: memoryMB, diskMB, cpuCount, processes, openFiles; `by`: "cgroup2",
+---  "cgroup1" or "rlimit"; `notEnforced`: names of those that hold for each process or user alone
+---@field network table `access`: "none", "allowed" (what allow_out has) or "internet"; allowOut, denyOut and
+---  egressProxy as they are in force; `link`: "none", "up", "down", with `error`
+---@field isolation table `ids`: "range" when it has a root of its own, else "single" and `why`; `systemTree`:
+---  what root may change, "writable" (all), "local" (/usr/local) or "readonly"
+---@field refusedCalls table<string, integer> how often which system call was refused
+---@field runners table how contexts are started
+
 --- What is known of a sandbox.
 ---@class stepbox.Info
 ---@field id string
@@ -129,7 +140,7 @@ end
 ---@field metadata table<string, string>
 ---@field envd_version? string
 ---@field domain? string
----@field details? table what the local engine tells in addition: the `limits` in force and by what, ...
+---@field details? stepbox.Details what the local engine tells in addition
 
 --- What the engine knows of the sandbox.
 ---@return stepbox.Info|nil

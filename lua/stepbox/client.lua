@@ -146,8 +146,8 @@ end
 ---@field own? boolean take ownership
 ---@field resume? boolean false: a paused one stays so; not together with timeout
 
---- A box for a sandbox that exists, by its id; a paused one goes on, unless `resume` is false. It does not own
---- the sandbox unless `own` is given.
+--- A box for a sandbox that exists, by its id; a paused one goes on, unless `resume` is false. It does not
+--- own the sandbox unless `own` is given.
 ---@param id string
 ---@param options? stepbox.ConnectOptions
 ---@return stepbox.Box|nil box

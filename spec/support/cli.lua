@@ -39,6 +39,15 @@ function M.json(...)
   return cjson.decode(out), status, out
 end
 
+--- Each of these command lines ends with 2, and says why.
+function M.assert_called_wrongly(lines)
+  for _, words in ipairs(lines) do
+    local out, err, status = M.run(table.unpack(words))
+    assert(status == 2 and out == "" and err:find "stepbox: ",
+      ("%s ended with %d: %s%s"):format(table.concat(words, " "), status, out, err))
+  end
+end
+
 --- Makes a sandbox and returns its id.
 function M.new(...)
   local out, err, status = M.run("new", ...)

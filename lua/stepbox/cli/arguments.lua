@@ -1,7 +1,7 @@
 --- The command line of `stepbox`: its commands, their options, and what is checked of both.
 
 local argparse = require "argparse"
-local add_create = require "stepbox.cli.create_options"
+local add_create = require("stepbox.cli.create_options").add
 local values = require "stepbox.cli.values"
 
 local count, filled, pair, seconds, variable =

@@ -23,8 +23,24 @@ local function add_network(command)
     :argname "HOST:PORT":convert(values.proxy)
 end
 
+local NAMES = {
+  "template", "snapshot", "life", "on_timeout", "auto_resume", "memory", "disk", "cpus", "processes",
+  "open_files", "internet", "proxy", "setup", "metadata", "allow", "deny",
+}
+
+local options = {}
+
+--- The name of one that was given, as on the command line; nil when none was.
+function options.given(arguments)
+  for _, name in ipairs(NAMES) do
+    local value = arguments[name]
+    if type(value) == "table" and next(value) == nil then value = nil end
+    if value then return "--" .. name:gsub("_", "-") end
+  end
+end
+
 --- Adds them. `life`: what the option for the sandbox's life is called.
-return function(command, life)
+function options.add(command, life)
   command:option("--template", "What the sandbox is made from."):argname "T":convert(values.filled)
   command:option("--snapshot", "Whose files it begins with; not together with --template.")
     :argname "ID":convert(values.filled)
@@ -40,3 +56,5 @@ return function(command, life)
   add_limits(command)
   add_network(command)
 end
+
+return options

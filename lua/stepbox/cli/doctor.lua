@@ -26,6 +26,7 @@ local function check_engine(report)
   report("engine", "ok", ("stepboxd %s, pid %d, at %s"):format(found.version, found.pid, found.socket or "?"))
   report("languages", host.check_languages(found.languages))
   report("limits", host.check_limits(found.host))
+  report("isolation", host.check_isolation(found.host))
   return true
 end
 

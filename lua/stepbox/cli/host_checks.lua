@@ -142,6 +142,25 @@ local function check_limits(told)
   return "note", detail, limits.reason
 end
 
+local TREES = {
+  writable = "may change all of the system tree",
+  ["local"] = "may change /usr/local",
+  readonly = "may change no programs",
+}
+
+--- What users sandboxes have, and what their root may change, as the engine tells.
+local function check_isolation(told)
+  local isolation = told.isolation or {}
+  if isolation.ids ~= "range" then
+    return "note", "sandboxes have no root: " .. (isolation.why or "they have one id"),
+      "Install the package uidmap, and have the administrator give you ids in /etc/subuid and /etc/subgid."
+  end
+  local detail = "sandboxes have a root of their own, which "
+    .. (TREES[isolation.systemTree] or "is confined")
+  if isolation.systemTree == "writable" then return "ok", detail end
+  return "note", detail, "An engine of root's on a newer Linux can let it change all of the system tree."
+end
+
 --- Whether Python contexts are forked, as the engine tells after one was made.
 local function check_contexts(told)
   local zygotes = told.zygotes or {}
@@ -152,6 +171,7 @@ end
 return {
   run = checks,
   check_contexts = check_contexts,
+  check_isolation = check_isolation,
   check_limits = check_limits,
   check_languages = check_languages,
   before = { "kernel", "user namespaces", "bubblewrap", "python", "ipython" },

@@ -1,6 +1,6 @@
 --- stepbox info: what is known of a sandbox.
 
-local stepbox = require "stepbox"
+local look = require "stepbox.cli.look"
 local output = require "stepbox.cli.output"
 local status = require "stepbox.cli.status"
 local wait = require "stepbox.cli.wait"
@@ -74,7 +74,7 @@ end
 
 return function(arguments)
   local info = wait.call("asking", function()
-    return status.check(status.check(stepbox.connect(arguments.id, { resume = false })):info())
+    return status.check(look(arguments.id):info())
   end)
   if arguments.json then return output.json(info) end
   local is_terminal = output.is_terminal()

@@ -1,14 +1,14 @@
 --- stepbox logs: what happened to a sandbox.
 
-local stepbox = require "stepbox"
 local json = require "stepbox.json_text"
+local look = require "stepbox.cli.look"
 local output = require "stepbox.cli.output"
 local status = require "stepbox.cli.status"
 local wait = require "stepbox.cli.wait"
 
 --- The newest lines that are wanted, the oldest of them first.
 local function take(arguments)
-  local box = status.check(stepbox.connect(arguments.id, { resume = false }))
+  local box = look(arguments.id)
   local newest = status.check(box:logs {
     backward = true, limit = arguments.limit, level = arguments.level, search = arguments.search,
   })

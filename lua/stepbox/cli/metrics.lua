@@ -1,7 +1,7 @@
 --- stepbox metrics: what a sandbox takes of its host.
 
-local stepbox = require "stepbox"
 local json = require "stepbox.json_text"
+local look = require "stepbox.cli.look"
 local output = require "stepbox.cli.output"
 local status = require "stepbox.cli.status"
 local wait = require "stepbox.cli.wait"
@@ -13,7 +13,7 @@ local FIELDS = {
 
 --- The newest samples that are wanted, the oldest of them first.
 local function take(arguments)
-  local box = status.check(stepbox.connect(arguments.id, { resume = false }))
+  local box = look(arguments.id)
   local all, newest = status.check(box:metrics()), json.list()
   for i = math.max(1, #all - (arguments.limit or 1) + 1), #all do newest[#newest + 1] = all[i] end
   return newest

@@ -2,6 +2,7 @@
 
 local stepbox = require "stepbox"
 local create = require "stepbox.cli.create"
+local create_options = require "stepbox.cli.create_options"
 local lines = require "stepbox.cli.lines"
 local output = require "stepbox.cli.output"
 local progress = require "stepbox.cli.progress"
@@ -82,6 +83,8 @@ end
 
 return function(arguments)
   if arguments.lang and arguments.context then arguments.fail "--lang and --context do not go together" end
+  local of_new = arguments.id and create_options.given(arguments)
+  if of_new then arguments.fail(of_new .. " is for a new sandbox, and this one is there") end
   progress.set(arguments.id and "connecting" or nil)
   local box, is_own = wait.call(nil, function() return open(arguments) end)
   local source = prompt.new(arguments.json)

@@ -1,13 +1,13 @@
 --- stepbox resume: lets a paused sandbox go on.
 
-local stepbox = require "stepbox"
+local look = require "stepbox.cli.look"
 local output = require "stepbox.cli.output"
 local status = require "stepbox.cli.status"
 local wait = require "stepbox.cli.wait"
 
 return function(arguments)
   local resumed, info = wait.call("resuming", function()
-    local box = status.check(stepbox.connect(arguments.id, { resume = false }))
+    local box = look(arguments.id)
     local resumed = status.check(box:resume { timeout = arguments.timeout })
     return resumed, arguments.json and status.check(box:info())
   end)
