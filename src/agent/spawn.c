@@ -5,11 +5,13 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <sys/ioctl.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 static struct rlimit inherited_files;
@@ -30,6 +32,11 @@ struct failure {
     spawn_stage stage;
     int error;
 };
+
+/* Code that runs as the same user may stop every process that it can, over and over: how long the
+ * agent waits between two looks at a new one, and how often it is let go on. Milliseconds. */
+#define LOOK_INTERVAL 5
+#define STOPS_MAX 20
 
 /* Moves a descriptor above those that become 0 to 3, so that none is overwritten. */
 static int out_of_the_way(int fd) {
@@ -72,6 +79,32 @@ static spawn_stage become(const spawn_options *options, pid_t agent) {
     return SPAWN_EXEC;
 }
 
+static bool is_stopped(pid_t pid) {
+    siginfo_t info = {0};
+    return waitid(P_PID, (id_t)pid, &info, WSTOPPED | WNOHANG | WNOWAIT) == 0 && info.si_pid == pid;
+}
+
+/* Waits until the new process has become the program, and does not wait for one that is stopped. 0,
+ * or -1 with *failure. */
+static int await_exec(pid_t pid, int report, struct failure *failure) {
+    struct pollfd ready = {.fd = report, .events = POLLIN};
+    for (int stops = 0; poll(&ready, 1, LOOK_INTERVAL) <= 0;) {
+        if (!is_stopped(pid))
+            continue;
+        if (++stops > STOPS_MAX) {
+            kill(pid, SIGKILL);
+            *failure = (struct failure){SPAWN_FORK, EAGAIN};
+            return -1;
+        }
+        kill(pid, SIGCONT);
+    }
+    ssize_t got;
+    do
+        got = read(report, failure, sizeof *failure);
+    while (got < 0 && errno == EINTR);
+    return got == (ssize_t)sizeof *failure ? -1 : 0;
+}
+
 pid_t spawn_program(const spawn_options *options, spawn_stage *stage) {
     int report[2];
     *stage = SPAWN_FORK;
@@ -90,11 +123,7 @@ pid_t spawn_program(const spawn_options *options, spawn_stage *stage) {
     close(report[1]);
     if (pid > 0) {
         struct failure failure;
-        ssize_t got;
-        do
-            got = read(report[0], &failure, sizeof failure);
-        while (got < 0 && errno == EINTR);
-        if (got == (ssize_t)sizeof failure) {
+        if (await_exec(pid, report[0], &failure)) {
             /* The loop reaps it like every child. */
             *stage = failure.stage;
             saved = failure.error;
