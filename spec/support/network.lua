@@ -22,8 +22,7 @@ local World = {}
 World.__index = World
 
 --- Starts it; options.user: the number of the user that the engine runs as; options.environment: of the
---- engine,
---- as shell text.
+--- engine, and options.arguments: more for it, as shell text.
 function M.start(options)
   options = options or {}
   local self = setmetatable({}, World)
@@ -34,7 +33,7 @@ function M.start(options)
     return ("unshare --net --mount spec/support/network/world.sh %s %d"):format(folder, options.user or 0)
   end
   self.daemon = engine.start {
-    wrapper = wrapper, arguments = "--idle-timeout 0",
+    wrapper = wrapper, arguments = "--idle-timeout 0 " .. (options.arguments or ""),
     environment = "XDG_CONFIG_HOME=/nonexistent PATH=$PATH:/usr/sbin:/sbin " .. (options.environment or ""),
   }
   return self

@@ -1,6 +1,7 @@
 """The servers of the tests' network. `world`: on every address there, HTTP on 80 and TLS's port 443 (which tells the
-server name of a ClientHello, unencrypted) and 8080 (which tells its own address); DNS on 198.51.100.53; SOCKS5 on
-203.0.113.1:1080. `host`: port 8080 and 80 on all addresses of the host, loopback among them."""
+server name of a ClientHello, unencrypted) and 8080 (which tells its own address), and datagrams to 5353, which are
+noted; DNS on 198.51.100.53; SOCKS5 on 203.0.113.1:1080. `host`: the same but DNS and SOCKS5 on all addresses of the
+host, loopback among them."""
 import socket
 import socketserver
 import struct
@@ -21,6 +22,7 @@ NAMES = {
     "host.allowed.example": ["203.0.113.2"],
     "mixed.allowed.example": ["10.9.9.9", "198.51.100.7"],
 }
+ALIASES = {"alias.allowed.example": "private.example", "alias.example": "metadata.allowed.example"}
 turns = {"rebound.allowed.example": 0}
 
 
@@ -66,6 +68,10 @@ class Hello(socketserver.BaseRequestHandler):
         self.request.sendall(f"{ROLE} {own_address(self.request)}\n".encode())
 
 
+def wire(name):
+    return b"".join(bytes([len(label)]) + label.encode() for label in name.split(".")) + b"\0"
+
+
 def answer(query):
     at, labels = 12, []
     while query[at]:
@@ -74,15 +80,19 @@ def answer(query):
     kind, = struct.unpack(">H", query[at + 1:at + 3])
     name = ".".join(labels).lower()
     log("dns", name)
-    addresses = NAMES.get(name, [])
+    alias = ALIASES.get(name)
+    addresses = NAMES.get(alias or name, [])
     if name in turns and kind == 1:
         turns[name] += 1
         addresses = ["198.51.100.7"] if turns[name] % 2 else ["169.254.169.254"]
     records = [socket.inet_aton(a) for a in addresses] if kind == 1 else []
-    head = query[:2] + struct.pack(">HHHHH", 0x8180 if addresses else 0x8183, 1, len(records), 0, 0)
-    body = query[12:at + 5]
+    head = query[:2] + struct.pack(">HHHHH", 0x8180 if addresses else 0x8183, 1, len(records) + bool(alias), 0, 0)
+    body, owner = query[12:at + 5], b"\xc0\x0c"
+    if alias:
+        owner = wire(alias)
+        body += struct.pack(">HHHIH", 0xC00C, 5, 1, 1, len(owner)) + owner
     for record in records:
-        body += struct.pack(">HHHIH", 0xC00C, 1, 1, 1, 4) + record
+        body += owner + struct.pack(">HHIH", 1, 1, 1, 4) + record
     return head + body
 
 
@@ -92,6 +102,14 @@ def serve_dns():
     while True:
         query, client = udp.recvfrom(4096)
         udp.sendto(answer(query), client)
+
+
+def note_datagrams():
+    udp = socket.socket(socket.AF_INET6, socket.SOCK_DGRAM)
+    udp.setsockopt(socket.IPPROTO_IPV6, socket.IPV6_V6ONLY, 0)
+    udp.bind(("::", 5353))
+    while True:
+        log("udp", udp.recv(4096).decode("latin-1"))
 
 
 class DnsOverTcp(socketserver.StreamRequestHandler):
@@ -150,6 +168,7 @@ def serve(address, port, handler):
 serve("::", 80, Web)
 serve("::", 443, Hello)
 serve("::", 8080, Banner)
+threading.Thread(target=note_datagrams, daemon=True).start()
 if ROLE == "world":
     serve("::ffff:203.0.113.1", 1080, Socks)
     serve("::ffff:198.51.100.53", 53, DnsOverTcp)

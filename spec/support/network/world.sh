@@ -5,7 +5,8 @@
 #
 #   unshare --net --mount world.sh DIRECTORY USER COMMAND ARGS...
 #
-# WORLD_HIDES in the environment are programs that are not there. DIRECTORY gets dns.log and socks.log. The command runs as the user with this number.
+# WORLD_HIDES in the environment are programs that are not there. DIRECTORY gets dns.log, socks.log and udp.log. The
+# command runs as the user with this number.
 set -eu
 
 here=$(dirname "$(readlink -f "$0")")
@@ -31,11 +32,13 @@ in_world ip addr add 203.0.113.1/24 dev world0
 in_world ip addr add 2001:db8:1::1/64 dev world0 nodad
 in_world ip link set world0 up
 for address in 198.51.100.7/32 198.51.100.8/32 198.51.100.53/32 10.9.9.9/32 172.16.5.5/32 \
-    192.168.77.7/32 100.64.3.3/32 169.254.169.254/32 168.63.129.16/32 198.18.0.1/32; do
+    192.168.77.7/32 100.64.3.3/32 169.254.169.254/32 168.63.129.16/32 198.18.0.1/32 \
+    100.100.100.200/32 192.0.0.192/32; do
     in_world ip addr add $address dev lo
 done
 for address in 2001:db8:2::7/128 2001:db8:2::8/128 fd00:ec2::254/128 fd12:3456::7/128 \
-    64:ff9b::a09:909/128 2002:a09:909::1/128; do
+    64:ff9b::a09:909/128 2002:a09:909::1/128 fd20:ce::254/128 ::10.9.9.9/128 ::ffff:0:a09:909/128 \
+    64:ff9b:1::a09:909/128 64:ff9b::a9fe:a9fe/128 2001:0:a09:909::1/128 fec0::7/128; do
     in_world ip -6 addr add $address dev lo nodad
 done
 ip route add default via 203.0.113.1
