@@ -32,6 +32,8 @@ local function literal(how, spell)
   }
 end
 
+local LOOPBACK = "127.0.0.1 127.1 0.0.0.0 :: ::1 ::ffff:127.0.0.1 localhost"
+
 local function number(a, b, c, d) return ((a * 256 + b) * 256 + c) * 256 + d end
 
 return {
@@ -55,8 +57,8 @@ rows of the family "Network: rules" say so.]],
     return ("0:0:0:0:0:ffff:%x:%x"):format(a * 256 + b, c * 256 + d)
   end),
   net.entry {
-    attack = "connect to IPv6 addresses that stand for private IPv4 ones: compatible, translated, NAT64 and its "
-      .. "local range, 6to4, Teredo",
+    attack = "connect to IPv6 addresses that stand for private IPv4 ones: compatible, translated, NAT64 and "
+      .. "its local range, 6to4, Teredo",
     naive = "reaches them, where the network translates",
     ours = "refused",
     calls = calls("tcp", "::10.9.9.9 ::ffff:0:a09:909 64:ff9b::a09:909 64:ff9b::a9fe:a9fe 64:ff9b:1::a09:909 "
@@ -84,11 +86,11 @@ rows of the family "Network: rules" say so.]],
     attack = "connect to the host's loopback: by its names, by 0.0.0.0, by what passes packets on (routers)",
     naive = "reaches it: pasta and slirp4netns map the router to it unless told otherwise",
     ours = "the sandbox's own loopback, and nothing behind the router",
-    calls = calls("tcp", "127.0.0.1 127.1 0.0.0.0 :: ::1 ::ffff:127.0.0.1 localhost"),
+    calls = calls("tcp", LOOPBACK),
     inside = (function()
-      local list = calls("tcp", "127.0.0.1 127.1 0.0.0.0 :: ::1 ::ffff:127.0.0.1 localhost 127.9.9.9 10.0.2.2 "
-        .. "10.0.2.3 192.0.2.1 192.0.2.2 fd00:5b::1 fd00::2")
-      list[#list + 1] = "routes = routers(); answers = [ask(r, p) for r in routes for p in (80, 8080, 53, 22)]; "
+      local list = calls("tcp", LOOPBACK .. " 127.9.9.9 10.0.2.2 10.0.2.3 192.0.2.1 192.0.2.2 fd00:5b::1")
+      list[#list + 1] = "routes = routers(); "
+        .. "answers = [ask(r, p) for r in routes for p in (80, 8080, 53, 22)]; "
         .. "print('no: routers' if routes and all(a.startswith('no: ') for a in answers) else answers)"
       return list
     end)(),
@@ -110,9 +112,10 @@ print(own[0])]]
       net.all_answered(list, net.outside(frame, list), "outside")
     end,
     attempt = function(frame)
-      local code = ("names = [n for _, n in socket.if_nameindex()]; answers = [ask(a + '%%' + n, 8080) for n in names "
-        .. "for a in ('%s', 'fe80::1', 'fe80::2')]; print('no: ' + str(names) if len(names) > 1 and "
-        .. "all(a.startswith('no: ') for a in answers) else answers)"):format(frame.link_local)
+      local code = ("names = [n for _, n in socket.if_nameindex()]; "
+        .. "answers = [ask(a + '%%' + n, 8080) for n in names "
+        .. "for a in ('%s', 'fe80::1', 'fe80::2')]; print('no: ' + str(names) "
+        .. "if len(names) > 1 and all(a.startswith('no: ') for a in answers) else answers)"):format(frame.link_local)
       net.each_user(frame, function(user)
         net.all_refused({ code }, net.inside(frame, "own", user, { code }), "as " .. user)
       end)
@@ -138,8 +141,8 @@ print(own[0])]]
     end,
   },
   net.entry {
-    attack = "send words out in datagrams, for which no answer is needed, to private addresses, the host and all "
-      .. "(broadcast, multicast)",
+    attack = "send words out in datagrams, for which no answer is needed, to private addresses, the host and "
+      .. "all (broadcast, multicast)",
     naive = "they arrive",
     ours = "none arrives",
     calls = { "send('10.9.9.9', 'a')", "send('169.254.169.254', 'b')", "send('203.0.113.2', 'c')",
@@ -162,16 +165,18 @@ print(own[0])]]
     attack = "reach private addresses by multipath TCP",
     naive = "passes filters that know TCP and UDP alone",
     ours = "refused: what is not TCP, UDP or ICMP does not leave, and the rules are for addresses",
-    calls = { "send_other('10.9.9.9', socket.SOCK_STREAM, 262)", "send_other('203.0.113.2', socket.SOCK_STREAM, 262)" },
+    calls = { "stream('10.9.9.9', 262)", "stream('203.0.113.2', 262)" },
   },
   net.entry {
     attack = "names that lead to private addresses: directly, by an alias (CNAME), among others",
     naive = "follows them",
     ours = "it is the address that counts: refused",
-    calls = calls("tcp", "private.example alias.allowed.example loopback.allowed.example host.allowed.example")
+    calls = calls("tcp", "private.example alias.allowed.example loopback.allowed.example "
+      .. "host.allowed.example"),
   },
   {
-    attack = "a name that is public when it is checked and a metadata service when it is used (DNS rebinding)",
+    attack = "a name that is public when it is checked, and a metadata service when it is used "
+      .. "(DNS rebinding)",
     naive = "checks one answer and uses another",
     ours = "never reached: the address is checked where packets leave, and names are resolved once",
     control = function(frame)

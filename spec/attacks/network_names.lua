@@ -2,10 +2,13 @@
 
 local net = require "spec.support.network_attack"
 
+local SSH = "say('allowed.example', 'SSH-2.0-x\\r\\n\\r\\n', 443)"
 local GET = "GET / HTTP/1.1\\r\\n"
 
 --- A call that sends a request with these lines to the address of another site.
-local function lines(text, target) return ("say('198.51.100.8', '%s')"):format((target or GET) .. text .. "\\r\\n") end
+local function lines(text, target)
+  return ("say('198.51.100.8', '%s')"):format((target or GET) .. text .. "\\r\\n")
+end
 
 --- The entry of calls that are from sandboxes with names in `allow_out`.
 local function from_names(fields)
@@ -43,24 +46,27 @@ what is allowed through: the first one does.]],
     attack = "connections for names that are not allowed, at the address of one that is",
     naive = "looks at the address alone: many sites have one",
     ours = "refused",
-    calls = { "hello('198.51.100.7', 'public.example')", "hello('198.51.100.7', 'allowed.example.evil.example')",
-      "hello('198.51.100.7', 'notallowed.example')", "http('198.51.100.7', 'public.example')",
+    calls = { "hello('198.51.100.7', 'public.example')",
+      "hello('198.51.100.7', 'allowed.example.evil.example')", "hello('198.51.100.7', 'notallowed.example')",
+      "http('198.51.100.7', 'public.example')",
       "http('198.51.100.7', 'allowed.example.evil.example')", "http('198.51.100.7', 'xallowed.example')" },
     inside = { "hello('allowed.example', 'public.example')",
-      "hello('allowed.example', 'allowed.example.evil.example')", "hello('allowed.example', 'notallowed.example')",
-      "http('allowed.example', 'public.example')", "http('allowed.example', 'allowed.example.evil.example')",
+      "hello('allowed.example', 'allowed.example.evil.example')",
+      "hello('allowed.example', 'notallowed.example')", "http('allowed.example', 'public.example')",
+      "http('allowed.example', 'allowed.example.evil.example')",
       "http('198.51.100.7', 'xallowed.example')" },
   },
   from_names {
-    attack = "connections that name nothing: TLS with no server name, an address as the name, HTTP with no Host",
+    attack = "connections that name nothing: TLS with no server name, an address as the name, HTTP with no "
+      .. "Host",
     naive = "lets them through",
     ours = "refused",
     calls = { "hello('198.51.100.7', None)", "hello('198.51.100.7', '198.51.100.7')",
       "http('198.51.100.7', '198.51.100.7')", lines "", "say('198.51.100.7', 'GET / HTTP/1.0\\r\\n\\r\\n')" },
   },
   from_names {
-    attack = "requests with two answers to who is meant: Host twice, folded, with blanks before the colon, a whole "
-      .. "URL as the target, a line that ends in CR or LF alone",
+    attack = "requests with two answers to who is meant: Host twice, folded, with blanks before the colon, a "
+      .. "whole URL as the target, a line that ends in CR or LF alone",
     naive = "takes one, and the server the other",
     ours = "refused",
     calls = { lines "Host: allowed.example\\r\\nHost: public.example\\r\\n",
@@ -80,26 +86,28 @@ what is allowed through: the first one does.]],
     calls = { "tcp('allowed.example', 8080)", "say('allowed.example', 'SSH-2.0-x\\r\\n\\r\\n', 443)",
       "say('198.51.100.7', 'CONNECT public.example:443 HTTP/1.1\\r\\nHost: allowed.example\\r\\n\\r\\n')",
       "send('198.51.100.7', 'x')" },
-    inside = { "tcp('allowed.example', 8080)", "say('allowed.example', 'SSH-2.0-x\\r\\n\\r\\n', 443)",
-      "say('allowed.example', 'CONNECT public.example:443 HTTP/1.1\\r\\nHost: allowed.example\\r\\n\\r\\n')" },
+    inside = { "tcp('allowed.example', 8080)", SSH,
+      "say('allowed.example', 'CONNECT x.example:443 HTTP/1.1\\r\\nHost: allowed.example\\r\\n\\r\\n')" },
   },
   from_names {
-    attack = "allowed names that lead to private, metadata and the host's addresses, directly and by an alias",
+    attack = "allowed names that lead to private, metadata and the host's addresses, directly and by an "
+      .. "alias",
     naive = "a name that is allowed is allowed wherever it leads",
     ours = "refused",
-    calls = { "http('private.allowed.example')", "http('metadata.allowed.example')", "http('host.allowed.example')",
-      "http('loopback.allowed.example')", "http('alias.allowed.example')",
+    calls = { "http('private.allowed.example')", "http('metadata.allowed.example')",
+      "http('host.allowed.example')", "http('loopback.allowed.example')", "http('alias.allowed.example')",
       "hello('private.allowed.example', 'private.allowed.example')" },
   },
   {
-    attack = "carry words out in the names that are asked for (DNS tunnel): of all kinds, over TCP, at the host's "
-      .. "resolver, below an allowed name",
+    attack = "carry words out in the names that are asked for (DNS tunnel): of all kinds, over TCP, at the "
+      .. "host's resolver, below an allowed name",
     naive = "its resolver asks the world about each",
     ours = "no query leaves the host",
     control = function(frame)
       local world = net.world(frame)
       world:noted "dns"
-      net.outside(frame, { "name('secret.public.example')", "query('198.51.100.53', 'secret.other.example', 16)",
+      net.outside(frame, { "name('secret.public.example')",
+        "query('198.51.100.53', 'secret.other.example', 16)",
         "query('198.51.100.53', 'secret.allowed.example', 1, True)" })
       local seen = world:noted "dns"
       for _, name in ipairs { "secret.public.example", "secret.other.example", "secret.allowed.example" } do

@@ -7,11 +7,15 @@
 #include <netdb.h>
 #include <poll.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 #include <unistd.h>
 
 #define DEADLINE_SECONDS 10
 #define MAX_ADDRESSES 8 /* of one name that are tried */
+/* A target of SOCKS that is an address: its type, itself, the port. */
+#define TARGET_ADDRESS_MAX (1 + 16 + 2)
 
 static void set_deadline(int fd, int seconds) {
     struct timeval deadline = {.tv_sec = seconds};
@@ -135,20 +139,62 @@ static bool ask(int fd, const uint8_t *target, size_t length) {
     return receive_all(fd, rest, bound + 2);
 }
 
+/* The address and port as SOCKS has them; returns the length. */
+static size_t put_address(uint8_t target[TARGET_ADDRESS_MAX], const struct sockaddr *address) {
+    bool v4 = address->sa_family == AF_INET;
+    const struct sockaddr_in *in = (const void *)address;
+    const struct sockaddr_in6 *in6 = (const void *)address;
+    size_t length = v4 ? 4 : 16;
+    target[0] = v4 ? 1 : 4;
+    memcpy(target + 1, v4 ? (const void *)&in->sin_addr : (const void *)&in6->sin6_addr, length);
+    memcpy(target + 1 + length, v4 ? &in->sin_port : &in6->sin6_port, 2);
+    return length + 3;
+}
+
+/* Whether the target is what the connection leads to: the proxy, which would serve the sandbox as
+ * a client of its own, with no rules. */
+static bool is_peer(int fd, const uint8_t *target, size_t length) {
+    union {
+        struct sockaddr any;
+        struct sockaddr_in6 room;
+    } peer;
+    socklen_t peer_length = sizeof peer;
+    uint8_t own[TARGET_ADDRESS_MAX];
+    if (getpeername(fd, &peer.any, &peer_length) < 0)
+        return true;
+    return put_address(own, &peer.any) == length && memcmp(own, target, length) == 0;
+}
+
 static int through_proxy(const struct policy *policy, const uint8_t *target, size_t length) {
     int fd = connect_name(NULL, policy->proxy_host, policy->proxy_port);
     if (fd < 0)
         return -1;
-    if (greet(fd, policy) && ask(fd, target, length))
+    if (!is_peer(fd, target, length) && greet(fd, policy) && ask(fd, target, length))
         return fd;
     close(fd);
     return -1;
 }
 
+/* What the proxy's resolver would take for an address, in any of its spellings, or for the proxy's
+ * own machine: the rules are for addresses, and have not seen this one. */
+static bool is_address(const char *name) {
+    static const char *const own[] = {"localhost", "localhost.localdomain", "localhost6",
+                                      "ip6-localhost", "ip6-loopback"};
+    static const char below[] = ".localhost";
+    struct in_addr address;
+    size_t length = strlen(name), tail = sizeof below - 1;
+    for (size_t i = 0; i < sizeof own / sizeof *own; i++)
+        if (strcmp(name, own[i]) == 0)
+            return true;
+    return inet_aton(name, &address) != 0 ||
+           (length > tail && strcmp(name + length - tail, below) == 0);
+}
+
 int outside_proxy_name(const struct policy *policy, const char *name, uint16_t port) {
     uint8_t target[2 + 255 + 2];
     size_t length = strlen(name);
-    if (length > 255)
+    if (length > 255 || is_address(name) ||
+        (strcasecmp(name, policy->proxy_host) == 0 && port == atoi(policy->proxy_port)))
         return -1;
     target[0] = 3;
     target[1] = (uint8_t)length;
@@ -159,13 +205,6 @@ int outside_proxy_name(const struct policy *policy, const char *name, uint16_t p
 }
 
 int outside_proxy_address(const struct policy *policy, const struct sockaddr *address) {
-    uint8_t target[1 + 16 + 2];
-    bool v4 = address->sa_family == AF_INET;
-    const struct sockaddr_in *in = (const void *)address;
-    const struct sockaddr_in6 *in6 = (const void *)address;
-    size_t length = v4 ? 4 : 16;
-    target[0] = v4 ? 1 : 4;
-    memcpy(target + 1, v4 ? (const void *)&in->sin_addr : (const void *)&in6->sin6_addr, length);
-    memcpy(target + 1 + length, v4 ? &in->sin_port : &in6->sin6_port, 2);
-    return through_proxy(policy, target, length + 3);
+    uint8_t target[TARGET_ADDRESS_MAX];
+    return through_proxy(policy, target, put_address(target, address));
 }

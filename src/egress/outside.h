@@ -16,7 +16,8 @@
  * does not open are left out, so that no name leads to a private address. */
 int outside_connect(const struct policy *policy, const char *name, uint16_t port);
 
-/* Through the policy's proxy, which resolves the name. */
+/* Through the policy's proxy, which resolves the name. Not to the proxy itself, and to no name that
+ * is an address in disguise. */
 int outside_proxy_name(const struct policy *policy, const char *name, uint16_t port);
 int outside_proxy_address(const struct policy *policy, const struct sockaddr *address);
 
