@@ -54,6 +54,20 @@ describe("the internet of sandboxes on a host", function()
     refused "nftables"
   end)
 
+  for name, hidden in pairs { pasta = "slirp4netns", slirp4netns = "pasta" } do
+    it("that lets the user make no links is refused by name, with " .. name, function()
+      if missing then return pending(missing) end
+      if paths(name) == "" then return pending(name .. " is not installed") end
+      world = network.start {
+        user = 60999, environment = ("WORLD_TUN_MODE=600 WORLD_HIDES='%s'"):format(paths(hidden)),
+      }
+      local fields = { templateID = "base", allow_internet_access = true }
+      for _ = 1, 3 do
+        engine.assert_error(world.daemon:call("POST", "/v2/sandboxes", fields), 503, "0666 /dev/net/tun")
+      end
+    end)
+  end
+
   it("without pasta goes through slirp4netns, for IPv4, behind the same firewall", function()
     if missing then return pending(missing) end
     if paths "slirp4netns" == "" then return pending "slirp4netns is not installed" end

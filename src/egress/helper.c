@@ -125,7 +125,7 @@ void helper_complaint(const struct helper *helper, char *message, size_t room) {
         if ((unsigned char)*c < ' ')
             *c = *c == '\n' && c[1] ? ';' : ' ';
     const char *remedy = "";
-    if (strstr(text, "/dev/net/tun"))
+    if (strstr(text, "/dev/net/tun") || strstr(text, "open tun socket"))
         remedy =
             " (users must be able to open /dev/net/tun: \"sudo modprobe tun\" and \"sudo chmod "
             "0666 /dev/net/tun\"; in a container, start it with --device /dev/net/tun)";

@@ -167,7 +167,7 @@ struct waiting {
 
 static int await_link(void *user, char *message, size_t room) {
     const struct waiting *waiting = user;
-    struct pollfd stop = {.fd = waiting->stop_fd, .events = POLLIN};
+    struct pollfd stop = {.fd = waiting->stop_fd}; /* its end alone: helpers also print warnings */
     for (int waited = 0; waited < waiting->milliseconds; waited += 2) {
         if (has_default("/proc/self/net/route", false) ||
             has_default("/proc/self/net/ipv6_route", true) || poll(&stop, 1, 2) > 0)

@@ -19,8 +19,8 @@ int inside_open_sockets(const struct namespaces *ns, struct inside_sockets *sock
 /* Loads a ruleset with nft; all of it or nothing. */
 int inside_load_rules(const struct namespaces *ns, const char *rules, char *message, size_t room);
 
-/* Waits until the link has a default route, for so many milliseconds at most, or until *stop_fd has
- * something to tell (then 0 as well). */
+/* Waits until the link has a default route, for so many milliseconds at most, or until the other
+ * end of stop_fd is closed (then 0 as well). */
 int inside_await_link(const struct namespaces *ns, int milliseconds, int stop_fd, char *message,
                       size_t room);
 

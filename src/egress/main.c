@@ -22,6 +22,7 @@
 #include <ev.h>
 #include <fcntl.h>
 #include <jansson.h>
+#include <poll.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -99,7 +100,9 @@ static int bring_up(char *message, size_t room) {
     int result = helper_start(&helper, anchor, message, room);
     if (result == 0) {
         result = inside_await_link(&sandbox, LINK_DEADLINE_MS, helper.errors_fd, message, room);
-        if (waitpid(helper.pid, NULL, WNOHANG) == helper.pid) {
+        /* It closes that when it ends, which is a moment before it can be waited for. */
+        struct pollfd end = {.fd = helper.errors_fd};
+        if (poll(&end, 1, 0) > 0) {
             helper_complaint(&helper, message, room);
             result = -1;
         }

@@ -5,8 +5,8 @@
 #
 #   unshare --net --mount world.sh DIRECTORY USER COMMAND ARGS...
 #
-# WORLD_HIDES in the environment are programs that are not there. DIRECTORY gets dns.log, socks.log and udp.log. The
-# command runs as the user with this number.
+# WORLD_HIDES in the environment are programs that are not there, WORLD_TUN_MODE who may open /dev/net/tun when the
+# user is not root. DIRECTORY gets dns.log, socks.log and udp.log. The command runs as the user with this number.
 set -eu
 
 here=$(dirname "$(readlink -f "$0")")
@@ -61,7 +61,7 @@ for program in ${WORLD_HIDES:-}; do mount --bind /dev/null "$program"; done
 # Hosts let users have links, even where this one does not.
 if [ "$user" != 0 ]; then
     mount -t tmpfs tmpfs /dev/net
-    mknod -m 666 /dev/net/tun c 10 200
+    mknod -m "${WORLD_TUN_MODE:-666}" /dev/net/tun c 10 200
 fi
 setpriv --reuid "$user" --regid "$user" --clear-groups -- "$@" &
 command=$!
