@@ -62,7 +62,7 @@ printf '#!%s/sh\necho ran >%s\n' >/var/old/dpkg/bwrap && chmod 755 /var/old/dpkg
   end)
 
   it("has every file below it, wherever it has the name of one of the engine's", function()
-    if skipped() then return pending(skipped()) end
+    if ids.ids == "single" then return pending(skipped()) end
     local names = "/root/root/run /root/root/opt/stepbox /home/user/root/run/below /root/run"
     local made = remake("for at in " .. names .. "; do mkdir -p $at && echo x >$at/file || exit 1; done")
     assert.equal(201, made.status, made.body)

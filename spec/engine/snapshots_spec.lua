@@ -228,6 +228,30 @@ print(one > 0 and 0 <= one - two <= 1)]]))
     assert.equal(204, delete(id))
   end)
 
+  it("take no more room together when they are taken at the same time", function()
+    local requests, answers = {}, {}
+    for i = 1, 2 do
+      local sandbox = daemon:create()
+      run_large(sandbox)
+      daemon:run(sandbox, "import os; open('/home/user/more', 'wb').write(os.urandom(10 << 20))")
+      requests[i] = { sandbox = sandbox }
+    end
+    for _, each in ipairs(requests) do
+      each.request = curl.start {
+        socket = daemon.socket,
+        method = "POST",
+        url = "http://localhost" .. path(each.sandbox, "/snapshots"),
+      }
+    end
+    for _, each in ipairs(requests) do
+      local answer = engine.decode(assert(each.request.finish()))
+      answers[answer.status] = answer
+      kill(each.sandbox)
+    end
+    assert_error(answers[507], 507, "no room")
+    assert.equal(204, delete(answers[201].json.snapshotID))
+  end)
+
   it("leave no process when the sandbox is killed meanwhile", function()
     local sandbox = daemon:create()
     daemon:run(sandbox, "import os; open('/home/user/large', 'wb').write(os.urandom(40 << 20))")

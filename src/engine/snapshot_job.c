@@ -13,6 +13,9 @@
 #include "process.h"
 #include "snapshot_tar.h"
 
+static const char no_room[] =
+    "the snapshots of this engine have no room for this one: delete others";
+
 struct snapshot_job {
     struct engine *engine;
     struct sandbox_record of; /* a copy: its id and template count */
@@ -49,8 +52,7 @@ static void fail(struct snapshot_job *job, int wait_status) {
     said[length > 0 ? length : 0] = '\0';
     said[strcspn(said, "\n")] = '\0';
     if (WIFSIGNALED(wait_status) && WTERMSIG(wait_status) == SIGXFSZ) {
-        finish(job, NULL, 507,
-               "the snapshots of this engine have no room for this one: delete others");
+        finish(job, NULL, 507, no_room);
         return;
     }
     snprintf(message, sizeof message, "the snapshot could not be taken: %s",
@@ -72,7 +74,12 @@ static void on_released(struct sandbox *sandbox, int status, const char *message
     job->archive_fd = -1;
     struct snapshot *snapshot =
         snapshots_add(job->engine->snapshots, job->name[0] ? job->name : NULL, &job->of, fd);
-    finish(job, snapshot, snapshot ? 201 : 503, snapshot ? NULL : "out of memory");
+    if (snapshot)
+        finish(job, snapshot, 201, NULL);
+    else if (errno == ENOSPC)
+        finish(job, NULL, 507, no_room);
+    else
+        finish(job, NULL, 503, "out of memory");
 }
 
 static void on_packed(struct ev_loop *loop, ev_child *child, int events) {

@@ -88,12 +88,20 @@ struct snapshot *snapshots_add(struct snapshots *set, const char *name,
         (!name && random_text(snapshot->name, SANDBOX_ID_LENGTH, alphabet) < 0)) {
         free(snapshot);
         close(fd);
+        errno = ENOMEM;
         return NULL;
     }
+    struct snapshot *before = name ? snapshots_find(set, name) : NULL;
+    /* Each that is under way at the same time was made for the same room. */
+    if ((uint64_t)st.st_size > snapshots_room(set) + (before ? before->size : 0)) {
+        free(snapshot);
+        close(fd);
+        errno = ENOSPC;
+        return NULL;
+    }
+    if (before)
+        snapshots_remove(set, before);
     if (name) {
-        struct snapshot *before = snapshots_find(set, name);
-        if (before)
-            snapshots_remove(set, before);
         strcpy(snapshot->name, name);
         snapshot->named = true;
     }
