@@ -3,7 +3,8 @@
 --   lua5.4 tools/reference.lua --check    fails when the page is old, or a function has no annotation
 
 local FILES = {
-  "lua/stepbox/init.lua", "lua/stepbox/client.lua", "lua/stepbox/box.lua", "lua/stepbox/result.lua",
+  "lua/stepbox/init.lua", "lua/stepbox/client.lua", "lua/stepbox/box.lua", "lua/stepbox/info.lua",
+  "lua/stepbox/life.lua", "lua/stepbox/result.lua",
   "lua/stepbox/task.lua", "lua/stepbox/commands.lua", "lua/stepbox/process.lua", "lua/stepbox/pty.lua",
   "lua/stepbox/files.lua", "lua/stepbox/files/read.lua", "lua/stepbox/files/write.lua",
   "lua/stepbox/files/url.lua", "lua/stepbox/watch.lua", "lua/stepbox/ports.lua", "lua/stepbox/engine.lua",

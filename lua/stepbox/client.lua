@@ -94,7 +94,8 @@ end
 ---@field egress_proxy? string|table "HOST:PORT" of a SOCKS5 proxy that all its connections go through, or
 ---  {address, username, password}
 ---@field on_timeout? "kill"|"pause" what happens when its life is over; default "kill"
----@field idempotency_key? string the same request under the same key makes no second sandbox
+---@field idempotency_key? string the same request under the same key makes no second sandbox: it gives that
+---  one, also when it has ended meanwhile
 ---@field auto_resume? boolean a paused sandbox goes on when something connects to one of its ports
 ---@field memory? number bytes; files of the sandbox are in its memory. Limits are for the local engine
 ---@field cpus? number 0.5 is half of one
@@ -144,7 +145,8 @@ end
 ---@field timeout? number seconds it shall live at least from now; without it its life is left alone, and one
 ---  that was paused lives 300 s
 ---@field own? boolean take ownership
----@field resume? boolean false: a paused one stays so; not together with timeout
+---@field resume? boolean false: a paused one stays so; not together with timeout. The token that may guard
+---  its ports is not known then
 
 --- A box for a sandbox that exists, by its id; a paused one goes on, unless `resume` is false. It does not
 --- own the sandbox unless `own` is given.
