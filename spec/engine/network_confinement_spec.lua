@@ -10,12 +10,12 @@ end
 
 local function namespace(pid, kind) return (engine.sh(("readlink /proc/%d/ns/%s"):format(pid, kind))) end
 
-for _, user in ipairs { 0, 60999 } do
-  describe("what reads a sandbox's bytes, with an engine of user " .. user .. ",", function()
+for _, user in ipairs(network.users()) do
+  describe("what reads a sandbox's bytes, with an engine " .. user.whose .. ",", function()
     local world, sandbox
     setup(function()
       if missing then return end
-      world = network.start { user = user }
+      world = network.start { user = user.number, environment = "WORLD_LINKS=1" }
       sandbox = world:create { allow_internet_access = true }
     end)
     teardown(function() if world then world:stop() end end)
@@ -59,11 +59,12 @@ for _, user in ipairs { 0, 60999 } do
       local function sees(process, path)
         return select(2, engine.sh(("test -e /proc/%d/root%s"):format(process, path))) == 0
       end
-      for _, path in ipairs { "/proc/self", "/tmp", "/home", "/root", "/var", "/dev/null" } do
+      for _, path in ipairs { "/proc/self", "/home", "/root", "/var", "/dev/null", world.folder .. "/log" } do
         assert(sees(parent, path), path)
         assert(not sees(pid, path), path)
       end
       assert(sees(pid, "/etc/resolv.conf"))
+      assert(sees(pid, world.folder .. "/names/resolv.conf"))
       assert.not_equal(0, select(2, engine.sh(("touch /proc/%d/root/x"):format(pid))))
     end)
 
@@ -75,6 +76,22 @@ for _, user in ipairs { 0, 60999 } do
         assert(holds(parent, pattern), pattern)
         assert(not holds(pid, pattern), pattern)
       end
+    end)
+
+    it_in_world("follows a link to the host's resolv.conf, and its file when it is another", function()
+      local path = world.folder .. "/names/resolv.conf"
+      local function write(address)
+        engine.sh(("echo nameserver %s > %s.new"):format(address, path))
+        assert(os.rename(path .. ".new", path))
+      end
+      local listed = world:create {
+        network = { allowOut = { "allowed.example" }, denyOut = { "0.0.0.0/0" } } }
+      local connection = { "http('allowed.example')" }
+      assert(not world:probe(listed, connection)[1]:find "^no: ")
+      write "127.0.0.1"
+      assert(world:probe(listed, connection)[1]:find "^no: ")
+      write "198.51.100.53"
+      assert(not world:probe(listed, connection)[1]:find "^no: ")
     end)
 
     it_in_world("is made anew with the link when it has died", function(pid)

@@ -22,12 +22,6 @@ local open = { "tcp('198.51.100.7')", "tcp('public.example')", "http('public.exa
   "tls('public.example')",
   "tcp('2001:db8:2::7')", "udp('198.51.100.53')" }
 
-local function each_user(describe_with)
-  for _, user in ipairs { 0, 60999 } do
-    describe_with(user, user == 0 and "of root" or "of an ordinary user")
-  end
-end
-
 local function all_refused(calls, lines)
   for i, line in ipairs(lines) do assert(line:find "^no: ", calls[i] .. " was answered: " .. line) end
 end
@@ -36,12 +30,12 @@ local function all_answered(calls, lines)
   for i, line in ipairs(lines) do assert(not line:find "^no: ", calls[i] .. " was not: " .. line) end
 end
 
-each_user(function(user, whose)
-  describe("the network of sandboxes, with an engine " .. whose .. ",", function()
+for _, user in ipairs(network.users()) do
+  describe("the network of sandboxes, with an engine " .. user.whose .. ",", function()
     local world, online
     setup(function()
       if missing then return end
-      world = network.start { user = user }
+      world = network.start { user = user.number }
       online = world:create { allow_internet_access = true }
     end)
     teardown(function() if world then world:stop() end end)
@@ -76,6 +70,7 @@ each_user(function(user, whose)
       all_answered(open, world:probe(online, open))
       assert.same({ "198.51.100.7" }, world:probe(online, { "name('public.example')" }))
       local detail = world.daemon:call("GET", "/sandboxes/" .. online.sandboxID).json
+      assert.equal(user.ids, detail["local"].isolation.ids)
       assert.is_true(detail.allowInternetAccess)
       assert.equal("up", detail["local"].network.link)
     end)
@@ -253,4 +248,4 @@ each_user(function(user, whose)
         function() return #engine.descendants(world.daemon.engine_pid) <= before end))
     end)
   end)
-end)
+end

@@ -18,6 +18,22 @@ function M.missing()
   if status ~= 0 then return "this root may not make network namespaces" end
 end
 
+--- Whom engines run as in tests: number, in words, and the ids that their sandboxes have ("range" or
+--- "single"). The last is one that has subordinate ids, where there is one.
+function M.users()
+  local users = { { number = 0, whose = "of root", ids = "range" },
+    { number = 60999, whose = "of an ordinary user", ids = "single" } }
+  local _, status = engine.sh "command -v newuidmap"
+  for name in (status == 0 and engine.read "/etc/subuid" or ""):gmatch "([^:\n]+):%d+:%d+" do
+    local number = tonumber((engine.sh(("id -u '%s'"):format(name))))
+    if number and number > 0 then
+      users[3] = { number = number, whose = "of a user with subordinate ids", ids = "range" }
+      break
+    end
+  end
+  return users
+end
+
 local World = {}
 World.__index = World
 

@@ -30,6 +30,7 @@ static int leave_user_namespace(void) {
     char uid[64], gid[64];
     snprintf(uid, sizeof uid, "%u %u 1", geteuid(), geteuid());
     snprintf(gid, sizeof gid, "%u %u 1", getegid(), getegid());
+    prctl(PR_SET_DUMPABLE, 1); /* else /proc/self is root's */
     if (unshare(CLONE_NEWUSER | CLONE_NEWNS) < 0 || write_text("/proc/self/uid_map", uid) < 0 ||
         write_text("/proc/self/setgroups", "deny") < 0)
         return -1;

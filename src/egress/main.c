@@ -176,6 +176,9 @@ int main(int argc, char **argv) {
     prctl(PR_SET_PDEATHSIG, SIGKILL); /* the kernel forgets it when a program is executed as
                                          another user */
     setrlimit(RLIMIT_CORE, &(struct rlimit){0, 0});
+    /* Others of this user must not get at what we hold, nor our programs at more than that. */
+    prctl(PR_SET_DUMPABLE, 0);
+    prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
     signal(SIGPIPE, SIG_IGN);
     char *end;
     long pid = argc == 2 ? strtol(argv[1], &end, 10) : 0;

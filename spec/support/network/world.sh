@@ -6,7 +6,8 @@
 #   unshare --net --mount world.sh DIRECTORY USER COMMAND ARGS...
 #
 # WORLD_HIDES in the environment are programs that are not there, WORLD_TUN_MODE who may open /dev/net/tun when the
-# user is not root. DIRECTORY gets dns.log, socks.log and udp.log. The command runs as the user with this number.
+# user is not root; with WORLD_LINKS /etc/resolv.conf is a link, to DIRECTORY/names/resolv.conf. DIRECTORY gets
+# dns.log, socks.log and udp.log. The command runs as the user with this number.
 set -eu
 
 here=$(dirname "$(readlink -f "$0")")
@@ -47,7 +48,15 @@ ip -6 route add default via 2001:db8:1::1
 # The host's resolver is the world's.
 mount --make-rprivate /
 echo "nameserver 198.51.100.53" > "$directory/resolv.conf"
-mount --bind "$directory/resolv.conf" /etc/resolv.conf
+if [ -n "${WORLD_LINKS:-}" ]; then
+    cp -a /etc "$directory/etc"
+    mkdir "$directory/names"
+    cp "$directory/resolv.conf" "$directory/names/resolv.conf"
+    ln -sf "$directory/names/resolv.conf" "$directory/etc/resolv.conf"
+    mount --bind "$directory/etc" /etc
+else
+    mount --bind "$directory/resolv.conf" /etc/resolv.conf
+fi
 
 setpriv --pdeathsig KILL nsenter --net="/proc/$world/ns/net" python3 "$here/servers.py" world "$directory" &
 servers=$!
