@@ -26,6 +26,18 @@ describe("the internet of sandboxes on a host", function()
     world = network.start { environment = "WORLD_HIDES='" .. paths(...) .. "'" }
   end
 
+  --- Waits until the helper of this name may make few system calls, as it does before it reads a packet.
+  local function is_confined(name)
+    return engine.eventually(5, function()
+      for _, pid in ipairs(engine.descendants(world.daemon.engine_pid)) do
+        local status = engine.read("/proc/" .. pid .. "/status")
+        if (status:match "^Name:\t([^\n]*)" or ""):find(name, 1, true) == 1 then
+          return status:find "\nSeccomp:\t2" and status:find "\nNoNewPrivs:\t1"
+        end
+      end
+    end)
+  end
+
   local function refused(package)
     local fields = { templateID = "base", allow_internet_access = true }
     engine.assert_error(world.daemon:call("POST", "/v2/sandboxes", fields), 503, '"' .. package .. '"')
@@ -73,6 +85,7 @@ describe("the internet of sandboxes on a host", function()
     if paths "slirp4netns" == "" then return pending "slirp4netns is not installed" end
     start_without "pasta"
     local sandbox = world:create { allow_internet_access = true }
+    assert(is_confined "slirp4netns")
     local open = { "tcp('198.51.100.7')", "http('public.example')", "udp('198.51.100.53')" }
     for i, line in ipairs(world:probe(sandbox, open)) do assert(not line:find "^no: ", open[i] .. ": "
       .. line) end
@@ -86,6 +99,7 @@ describe("the internet of sandboxes on a host", function()
     if missing then return pending(missing) end
     world = network.start()
     world:create { allow_internet_access = true }
+    assert(is_confined "pas")
     local below = engine.descendants(world.daemon.engine_pid)
     assert(#below >= 4)
     os.execute("kill -9 " .. world.daemon.engine_pid)

@@ -57,10 +57,10 @@ static void pasta_arguments(struct arguments *arguments, const char *anchor) {
 
 static void slirp_arguments(struct arguments *arguments, const char *anchor,
                             const char *user_namespace) {
-    add(arguments,
-        (const char *const[]){"slirp4netns", "--configure", "--mtu=65520",
-                              "--disable-host-loopback", "--disable-dns", "--cidr=" LINK_RANGE,
-                              user_namespace, anchor, LINK_NAME, NULL});
+    add(arguments, (const char *const[]){
+                       "slirp4netns", "--configure", "--mtu=65520", "--disable-host-loopback",
+                       "--disable-dns", "--enable-sandbox", "--enable-seccomp",
+                       "--cidr=" LINK_RANGE, user_namespace, anchor, LINK_NAME, NULL});
 }
 
 static void run(const char *program, struct arguments *arguments, int null_fd, int errors_fd,
