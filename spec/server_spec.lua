@@ -76,6 +76,20 @@ describe("a server that", function()
     assert.matches("invalid API key", message, 1, true)
   end)
 
+  it("is not the local engine takes no limits, and its keys and networks as they are", function()
+    local client = assert(stepbox.client { api_url = url, sandbox_url = url, api_key = "e2b_00" })
+    local limits = { memory = 2 ^ 30, disk = 2 ^ 30, cpus = 1, processes = 100, open_files = 100 }
+    for name, value in pairs(limits) do
+      local box, message, code = client:create { template = "good", [name] = value }
+      assert.is_nil(box)
+      assert.equal("unsupported", code)
+      assert.matches(name, message, 1, true)
+    end
+    assert(client:create {
+      template = "good", allow_internet = true, network = { deny_out = { "198.51.100.7" } }, on_timeout = "pause", auto_resume = true, idempotency_key = "mine",
+    }):kill()
+  end)
+
   it("is not there gives unavailable, naming the address", function()
     local box, message, code = stepbox.create { api_url = "http://127.0.0.1:9", api_key = "e2b_00" }
     assert.is_nil(box)

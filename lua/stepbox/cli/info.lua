@@ -1,5 +1,6 @@
 --- stepbox info: what is known of a sandbox.
 
+local json = require "stepbox.json_text"
 local look = require "stepbox.cli.look"
 local output = require "stepbox.cli.output"
 local status = require "stepbox.cli.status"
@@ -72,11 +73,24 @@ local function rows_of(info, form)
   return rows
 end
 
+-- Fields of the details that are lists, also where they are empty.
+local LISTS = { limits = { "notEnforced" }, network = { "allowOut", "denyOut" } }
+
+local function as_json(info)
+  for group, names in pairs(LISTS) do
+    local values = info.details and info.details[group] or {}
+    for _, name in ipairs(names) do
+      if values[name] then json.list(values[name]) end
+    end
+  end
+  return info
+end
+
 return function(arguments)
   local info = wait.call("asking", function()
     return status.check(look(arguments.id):info())
   end)
-  if arguments.json then return output.json(info) end
+  if arguments.json then return output.json(as_json(info)) end
   local is_terminal = output.is_terminal()
   for _, row in ipairs(rows_of(info, is_terminal and for_people or for_pipes)) do
     output.line(is_terminal and ("%-20s %s"):format(row[1], row[2]) or row[1] .. "\t" .. row[2])
