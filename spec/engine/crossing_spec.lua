@@ -100,4 +100,23 @@ with open("/home/user/large", "wb") as f:
     local id = answer.json.snapshotID:gsub(":", "%%3A")
     assert.equal(204, daemon:call("DELETE", "/templates/" .. id).status)
   end)
+
+  it("that cannot be paused lives as long as it was asked to meanwhile", function()
+    local sandbox = daemon:create { timeout = 1, autoPause = true }
+    -- Its agent is one of the two processes of that name; the other one is bubblewrap.
+    local agent
+    for _, pid in ipairs(engine.descendants(daemon.pid)) do
+      local status = engine.read("/proc/" .. pid .. "/status")
+      if status:find "Name:%s+stepbox%-agent" and status:find "NSpid:%s+%d+%s+1\n" then agent = pid end
+    end
+    os.execute("kill -STOP " .. agent)
+    os.execute "sleep 1.3"
+    local answer = daemon:call("POST", "/v2" .. path(sandbox, "/connect"), { timeout = 100 })
+    os.execute("kill -CONT " .. agent)
+    assert.equal(201, answer.status, answer.body)
+    assert.equal("2\n", daemon:run(sandbox, "print(1 + 1)"))
+    os.execute "sleep 1.5"
+    assert.equal("running", state(sandbox))
+    kill(sandbox)
+  end)
 end)

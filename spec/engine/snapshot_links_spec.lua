@@ -70,4 +70,22 @@ printf '#!%s/sh\necho ran >%s\n' >/var/old/dpkg/bwrap && chmod 755 /var/old/dpkg
     assert.equal("0", daemon:as_root(made.json, check))
     daemon:call("DELETE", "/sandboxes/" .. made.json.sandboxID)
   end)
+
+  it("takes a bounded time, whatever names its files have", function()
+    local sandbox = daemon:create { limits = { diskMB = 64 } }
+    assert.equal("done\n", daemon:run(sandbox, [[
+import os
+os.chdir("/home/user")
+for _ in range(400):
+    os.mkdir("d" * 250)
+    os.chdir("d" * 250)
+for i in range(3500):
+    os.close(os.open("f%d" % i, os.O_CREAT | os.O_WRONLY))
+    os.link("f%d" % i, "l%d" % i)
+print("done")]]))
+    local answer = daemon:call("POST", "/sandboxes/" .. sandbox.sandboxID .. "/snapshots", "")
+    engine.assert_error(answer, 504, "in time")
+    assert.equal("2\n", daemon:run(sandbox, "print(1 + 1)"))
+    daemon:call("DELETE", "/sandboxes/" .. sandbox.sandboxID)
+  end)
 end)

@@ -167,18 +167,25 @@ bool sandbox_pause_take(struct sandbox *sandbox, control_message *message) {
 
 /* It runs on, and whenever its agent hears the word, it hears the other at once. */
 static void give_up_pause(struct sandbox *sandbox) {
-    sandbox->pause.held = sandbox->pause.ran = false;
-    if (sandbox->pause.left <= 0.0) {
+    struct sandbox_pause *pause = &sandbox->pause;
+    /* Somebody may have asked meanwhile that it goes on, for so long. */
+    int asked = has_waiter(sandbox, AWAIT_RUNNING) ? pause->seconds : 0;
+    pause->held = pause->ran = false;
+    if (pause->left <= 0.0 && asked == 0) {
         sandbox_end(sandbox, "its time is over, and it could not be paused", NULL, NULL);
         return;
     }
-    if (sandbox->pause.by_group)
+    if (pause->by_group)
         cgroup_freeze(sandbox->cgroup, false);
     send_word(sandbox, PAUSE_GO);
     sandbox_set_state(sandbox, SANDBOX_RUNNING, "it did not stand still in time");
     int timeout = sandbox->record.timeout;
-    sandbox_set_timeout(sandbox, (int)sandbox->pause.left + 1);
-    sandbox->record.timeout = timeout;
+    if (asked > pause->left) {
+        sandbox_set_timeout(sandbox, asked);
+    } else {
+        sandbox_set_timeout(sandbox, (int)pause->left + 1);
+        sandbox->record.timeout = timeout;
+    }
     static const char late[] = "the sandbox did not stand still within 10 seconds: it runs on";
     tell(sandbox, AWAIT_HELD, sandbox, 504, late);
     tell(sandbox, AWAIT_PAUSED, sandbox, 504, late);

@@ -13,6 +13,11 @@
 #include "process.h"
 #include "snapshot_tar.h"
 
+/* Seconds for tar: so many, and one more for so many bytes that the sandbox may have. It stands
+ * still meanwhile, and has chosen how hard its files are to read. */
+#define TAR_SECONDS 10.0
+#define TAR_BYTES_PER_SECOND (32.0 * 1024 * 1024)
+
 static const char no_room[] =
     "the snapshots of this engine have no room for this one: delete others";
 
@@ -23,6 +28,8 @@ struct snapshot_job {
     int archive_fd, errors_fd;
     struct kept_child tar;
     ev_child packed;
+    ev_timer deadline;
+    bool late;
     snapshot_taken *taken;
     void *user;
 };
@@ -53,6 +60,11 @@ static void fail(struct snapshot_job *job, int wait_status) {
     said[strcspn(said, "\n")] = '\0';
     if (WIFSIGNALED(wait_status) && WTERMSIG(wait_status) == SIGXFSZ) {
         finish(job, NULL, 507, no_room);
+        return;
+    }
+    if (job->late) {
+        log_warn("sandbox %s: no snapshot: tar took too long", job->of.id);
+        finish(job, NULL, 504, "the snapshot could not be taken in time: its files are too many");
         return;
     }
     snprintf(message, sizeof message, "the snapshot could not be taken: %s",
@@ -86,8 +98,16 @@ static void on_packed(struct ev_loop *loop, ev_child *child, int events) {
     (void)events;
     struct snapshot_job *job = child->data;
     ev_child_stop(loop, child);
+    ev_timer_stop(loop, &job->deadline);
     sandboxes_drop_child(job->engine->sandboxes, &job->tar);
     let_go_on(job, on_released);
+}
+
+static void on_deadline(struct ev_loop *loop, ev_timer *timer, int events) {
+    (void)loop, (void)events;
+    struct snapshot_job *job = timer->data;
+    job->late = true;
+    kill(job->tar.pid, SIGKILL); /* not reaped yet, so still the same process */
 }
 
 static void on_not_begun(struct sandbox *sandbox, int status, const char *message, void *user) {
@@ -123,6 +143,11 @@ static void on_held(struct sandbox *sandbox, int status, const char *message, vo
     ev_child_init(&job->packed, on_packed, pid, 0);
     job->packed.data = job;
     ev_child_start(job->engine->loop, &job->packed);
+    int64_t disk = sandbox_record_of(sandbox)->limits.disk;
+    ev_timer_init(&job->deadline, on_deadline, TAR_SECONDS + (double)disk / TAR_BYTES_PER_SECOND,
+                  0.0);
+    job->deadline.data = job;
+    ev_timer_start(job->engine->loop, &job->deadline);
 }
 
 int snapshot_take(struct engine *engine, struct sandbox *sandbox, const char *name,
