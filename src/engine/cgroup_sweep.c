@@ -1,8 +1,6 @@
 /* cgroup_sweep.c - the names of engines' groups, and what engines that are gone have left. */
 #include "cgroups_internal.h"
 
-#include "cgroup_file.h"
-
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>

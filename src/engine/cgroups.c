@@ -1,4 +1,4 @@
-/* cgroups.c - making, joining, watching and removing the groups of sandboxes. */
+/* cgroups.c - making, joining and removing the groups of sandboxes. */
 #include "cgroups_internal.h"
 
 #include <errno.h>
@@ -7,7 +7,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/inotify.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -19,9 +18,6 @@
 /* The same for what an engine that is gone has left, and how often. */
 #define SWEEP_INTERVAL 0.5
 #define SWEEPS 60
-/* The kernel tells of want of memory before it has killed: how long to wait, and how often. */
-#define OOM_DELAY 0.02
-#define OOM_DELAYS 10
 
 long cgroup_processors(void) {
     long count = sysconf(_SC_NPROCESSORS_ONLN);
@@ -96,57 +92,6 @@ static void on_retry(struct ev_loop *loop, ev_timer *timer, int events) {
         ev_timer_stop(loop, timer);
 }
 
-/* Tells of kills that were not told yet. */
-static bool tell_oom(struct cgroup *group) {
-    struct cgroup_stats stats;
-    cgroup_read_stats(group, &stats);
-    int64_t fresh = stats.oom_kills - group->kills;
-    if (fresh <= 0)
-        return false;
-    group->kills = stats.oom_kills;
-    group->on_oom(fresh, group->user);
-    return true;
-}
-
-static void on_oom_delay(struct ev_loop *loop, ev_timer *timer, int events) {
-    (void)events;
-    struct cgroup *group = timer->data;
-    if (tell_oom(group) || ++group->delays >= OOM_DELAYS)
-        ev_timer_stop(loop, timer);
-}
-
-static void expect_oom(struct cgroup *group) {
-    group->delays = 0;
-    if (tell_oom(group) || ev_is_active(&group->oom_delay))
-        return;
-    ev_timer_set(&group->oom_delay, OOM_DELAY, OOM_DELAY);
-    ev_timer_start(group->cgroups->loop, &group->oom_delay);
-}
-
-static void drain(int fd) {
-    char bytes[4096];
-    while (read(fd, bytes, sizeof bytes) > 0)
-        continue;
-}
-
-/* Version 1: one descriptor for each group. */
-static void on_group_oom(struct ev_loop *loop, ev_io *io, int events) {
-    (void)loop, (void)events;
-    drain(io->fd);
-    expect_oom(io->data);
-}
-
-/* Version 2: of some group; which one, the counters say. */
-static void on_any_oom(struct ev_loop *loop, ev_io *io, int events) {
-    (void)loop, (void)events;
-    struct cgroups *cgroups = io->data;
-    drain(io->fd);
-    for (struct cgroup *group = cgroups->first, *next; group; group = next) {
-        next = group->next;
-        tell_oom(group);
-    }
-}
-
 static void on_sweep(struct ev_loop *loop, ev_timer *timer, int events) {
     (void)events;
     struct cgroups *cgroups = timer->data;
@@ -159,10 +104,9 @@ struct cgroups *cgroups_open(struct ev_loop *loop, int64_t all_memory) {
     if (!cgroups)
         return NULL;
     cgroups->loop = loop;
-    cgroups->oom_fd = -1;
+    cgroup_oom_init(cgroups);
     ev_timer_init(&cgroups->retry, on_retry, RETRY, RETRY);
-    ev_io_init(&cgroups->oom, on_any_oom, -1, EV_READ);
-    cgroups->retry.data = cgroups->oom.data = cgroups;
+    cgroups->retry.data = cgroups;
     ev_timer_init(&cgroups->sweep, on_sweep, SWEEP_INTERVAL, SWEEP_INTERVAL);
     cgroups->sweep.data = cgroups;
     if (cgroups_sweep() > 0)
@@ -171,12 +115,8 @@ struct cgroups *cgroups_open(struct ev_loop *loop, int64_t all_memory) {
         log_info("no control groups: %s", cgroups->reason);
         return cgroups;
     }
-    if (cgroups->version == &cgroup_v2) {
-        cgroups->oom_fd = inotify_init1(IN_NONBLOCK | IN_CLOEXEC);
-        ev_io_set(&cgroups->oom, cgroups->oom_fd, EV_READ);
-        if (cgroups->oom_fd >= 0)
-            ev_io_start(loop, &cgroups->oom);
-    }
+    if (cgroups->version == &cgroup_v2)
+        cgroup_oom_open(cgroups);
     log_info("limits are held by %s", cgroups->version->name);
     return cgroups;
 }
@@ -194,9 +134,7 @@ void cgroups_close(struct cgroups *cgroups) {
     }
     ev_timer_stop(cgroups->loop, &cgroups->retry);
     ev_timer_stop(cgroups->loop, &cgroups->sweep);
-    ev_io_stop(cgroups->loop, &cgroups->oom);
-    if (cgroups->oom_fd >= 0)
-        close(cgroups->oom_fd);
+    cgroup_oom_close(cgroups);
     cgroup_base_remove(cgroups);
     free(cgroups);
 }
@@ -249,12 +187,7 @@ struct cgroup *cgroup_make(struct cgroups *cgroups, const char *id, const struct
         return NULL;
     }
     link_group(&cgroups->first, group);
-    group->oom_fd = cgroups->version->watch_oom(group);
-    ev_io_init(&group->oom, on_group_oom, group->oom_fd, EV_READ);
-    ev_timer_init(&group->oom_delay, on_oom_delay, OOM_DELAY, OOM_DELAY);
-    group->oom.data = group->oom_delay.data = group;
-    if (group->oom_fd >= 0)
-        ev_io_start(cgroups->loop, &group->oom);
+    cgroup_oom_watch(group);
     return group;
 }
 
@@ -262,11 +195,7 @@ void cgroup_free(struct cgroup *group) {
     if (!group)
         return;
     struct cgroups *cgroups = group->cgroups;
-    ev_io_stop(cgroups->loop, &group->oom);
-    ev_timer_stop(cgroups->loop, &group->oom_delay);
-    if (group->oom_fd >= 0)
-        close(group->oom_fd);
-    group->oom_fd = -1;
+    cgroup_oom_forget(group);
     unlink_group(&cgroups->first, group);
     if (remove_group(group)) {
         free(group);
@@ -319,10 +248,6 @@ bool cgroup_is_frozen(const struct cgroup *group) {
 
 void cgroup_kill(struct cgroup *group) {
     group->cgroups->version->kill(group);
-}
-
-void cgroup_tell_oom(struct cgroup *group) {
-    tell_oom(group);
 }
 
 void cgroup_read_stats(const struct cgroup *group, struct cgroup_stats *stats) {

@@ -1,6 +1,7 @@
 /*
- * cgroups_internal.h - what the parts share: cgroups.c (finding, making, removing), cgroup_v1.c and
- * cgroup_v2.c (the files of the two versions), cgroup_base.c (the engine's own group).
+ * cgroups_internal.h - what the parts share: cgroups.c (making, joining, removing), cgroup_v1.c and
+ * cgroup_v2.c (the files of the two versions), cgroup_base.c (the engine's own group), cgroup_oom.c
+ * (want of memory), cgroup_sweep.c (what other engines have left).
  */
 #ifndef STEPBOX_CGROUPS_INTERNAL_H
 #define STEPBOX_CGROUPS_INTERNAL_H
@@ -74,6 +75,14 @@ long cgroup_processors(void);
 int cgroup_hierarchy_fd(const struct cgroup *group, unsigned controller);
 /* Kills every process that the group lists. Returns false when there was none. */
 bool cgroup_kill_listed(int directory, const char *group);
+
+/* cgroup_oom.c: of all groups; what version 2 has one descriptor for is opened apart. */
+void cgroup_oom_init(struct cgroups *cgroups);
+void cgroup_oom_open(struct cgroups *cgroups);
+void cgroup_oom_close(struct cgroups *cgroups);
+/* Of one, from its making to its end. */
+void cgroup_oom_watch(struct cgroup *group);
+void cgroup_oom_forget(struct cgroup *group);
 
 /* cgroup_sweep.c: the name for the group of this process. 0, or -1 with errno. */
 int cgroup_own_name(char name[CGROUP_NAME_MAX]);

@@ -39,8 +39,8 @@ void gateway_connection_wake(struct connection *connection, struct sandbox *sand
     ev_io_stop(loop, &connection->readable);
     ev_timer_stop(loop, &connection->deadline);
     connection->stage = STAGE_WAKING;
-    int seconds = record->timeout > LEAST_TIMEOUT ? record->timeout : LEAST_TIMEOUT;
-    int status = sandbox_resume(sandbox, seconds, on_settled, connection, message, sizeof message);
+    int status = sandbox_resume(sandbox, seconds_to_live(record), on_settled, connection, message,
+                                sizeof message);
     if (status != 0)
         gateway_connection_refuse(connection, status, message);
 }

@@ -138,7 +138,6 @@ static int install_filter(void) {
     int listener = (int)syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER,
                                 SECCOMP_FILTER_FLAG_NEW_LISTENER, &program);
     /* EBUSY: an older filter of ours has one. EINVAL: the kernel has none. */
-    /* EBUSY: an older filter of ours has one. EINVAL: the kernel has none. */
     if (listener < 0 && (errno == EBUSY || errno == EINVAL) &&
         syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, 0, &program) == 0)
         errno = 0;
