@@ -2,6 +2,7 @@
  * before. Each probe runs in a process of its own, once as it is and once confined. */
 #include "confinement.h"
 
+#include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <ifaddrs.h>
@@ -134,6 +135,11 @@ static int load_code(void) {
     return at == MAP_FAILED ? -1 : 0;
 }
 
+/* As libc does with what nsswitch.conf names. */
+static int load_library(void) {
+    return dlopen("libnss_compat.so.2", RTLD_NOW) ? 0 : -1;
+}
+
 /* Its errno, or 0; or NOT_CONFINED. */
 static int run(probe *work, bool confined) {
     pid_t parent = getpid(), pid = fork();
@@ -166,7 +172,8 @@ static const struct named {
             NAMED(list_addresses),
             NAMED(number_link),
             NAMED(read_configuration),
-            NAMED(load_code)};
+            NAMED(load_code),
+            NAMED(load_library)};
 
 static void skip_without_namespaces(void) {
     if (run(user_namespace, false) == 0)

@@ -38,6 +38,7 @@ static const int allowed[] = {
     SYS_writev,
     SYS_close,
     SYS_lseek,
+    SYS_pread64,
     SYS_fstat,
     SYS_newfstatat,
     SYS_munmap,
