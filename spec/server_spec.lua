@@ -86,7 +86,8 @@ describe("a server that", function()
       assert.matches(name, message, 1, true)
     end
     assert(client:create {
-      template = "good", allow_internet = true, network = { deny_out = { "198.51.100.7" } }, on_timeout = "pause", auto_resume = true, idempotency_key = "mine",
+      template = "good", allow_internet = true, network = { deny_out = { "198.51.100.7" } },
+      on_timeout = "pause", auto_resume = true, idempotency_key = "mine",
     }):kill()
   end)
 
