@@ -66,7 +66,8 @@ attempts({
     attempt = function(frame)
       local before = host.sh "sha256sum $(readlink -f /usr/bin/python3)"
       local result = assert(frame:box():step [[
-import errno, os
+import ctypes, errno, os
+ctypes.CDLL(None).prctl(4, 1, 0, 0, 0)  # may look into itself
 answers = set()
 def attempt(path, flags):
     try:

@@ -5,36 +5,9 @@ local assert = require "luassert"
 local cjson = require "cjson"
 local engine = require "spec.support.engine"
 local host = require "spec.support.host"
+local hostile = require "spec.support.hostile_agent"
 
-local ROOT = os.getenv "STEPBOX_ROOT" or "."
 local MIB = 1 << 20
-
---- The program that acts in this way, built for the family.
-local function program(frame, mode)
-  local path = ("%s/hostile-%d"):format(frame:folder(), mode)
-  if select(2, host.sh("test -x " .. path)) ~= 0 then
-    local command = "cc -O1 -static -DMODE=%d -o %s %s/spec/support/hostile_agent.c"
-    local output, status = host.sh(command:format(mode, path, ROOT))
-    assert(status == 0, "the agent cannot be built: " .. output)
-    host.sh(("chmod 711 %s && chmod 755 %s"):format(frame:folder(), path))
-  end
-  return path
-end
-
---- What a naive engine gets from it within a second.
-local function tried(frame, mode)
-  local output = host.sh(("python3 %s/spec/support/hostile_control.py %s"):format(ROOT, program(frame, mode)))
-  return cjson.decode(output)
-end
-
---- Starts an engine with it, and a create; calls fn(daemon, pending) and stops the engine, which fails when
---- anything is left.
-local function with(frame, mode, fn)
-  local daemon = engine.start { arguments = "--agent " .. program(frame, mode) }
-  local ok, message = xpcall(fn, debug.traceback, daemon, engine.start_create(daemon))
-  daemon:stop()
-  if not ok then error(message, 0) end
-end
 
 local function answers(daemon) assert(api.health_seconds(daemon) < 1, "the engine is slow") end
 
@@ -55,18 +28,18 @@ return {
     naive = "parses it as what it should be",
     ours = "create answers 5xx; nothing is left",
     control = function(frame)
-      local found = tried(frame, 1)
+      local found = hostile.tried(frame, 1)
       assert(found.answer == 4096 and not found.started, cjson.encode(found))
     end,
-    attempt = function(frame) with(frame, 1, refused) end,
+    attempt = function(frame) hostile.with(frame, 1, refused) end,
   },
   {
     attack = "an agent whose answer never ends",
     naive = "reads it into memory",
     ours = "reads 64 bytes of it: create answers 5xx",
-    control = function(frame) assert(tried(frame, 2).answer > 10 * MIB) end,
+    control = function(frame) assert(hostile.tried(frame, 2).answer > 10 * MIB) end,
     attempt = function(frame)
-      with(frame, 2, function(daemon, pending)
+      hostile.with(frame, 2, function(daemon, pending)
         local before = api.memory(daemon.engine_pid)
         refused(daemon, pending)
         assert(api.memory(daemon.engine_pid) - before < 8 * MIB)
@@ -78,11 +51,11 @@ return {
     naive = "waits with everything else",
     ours = "the engine goes on; who gives up has the sandbox ended, else it ends after 30 seconds",
     control = function(frame)
-      local found = tried(frame, 3)
+      local found = hostile.tried(frame, 3)
       assert(found.answer == 0 and found.errors == 0)
     end,
     attempt = function(frame)
-      with(frame, 3, function(daemon, pending)
+      hostile.with(frame, 3, function(daemon, pending)
         answers(daemon)
         assert.equal(1, daemon:call("GET", "/engine").json.sandboxes)
         host.sh("kill " .. pending.pid)
@@ -99,12 +72,12 @@ return {
     ours = "it gets its turn and no more: others are answered within a second, memory and descriptors stay, "
       .. "and it can be killed",
     control = function(frame)
-      local found = tried(frame, 4)
+      local found = hostile.tried(frame, 4)
       assert(found.started and found.errors > MIB and found.words > 1000 and found.descriptors > 1000,
         cjson.encode(found))
     end,
     attempt = function(frame)
-      with(frame, 4, function(daemon, pending)
+      hostile.with(frame, 4, function(daemon, pending)
         local answer = engine.decode(assert(pending.finish()))
         assert.equal(201, answer.status, answer.body)
         local id, pid = answer.json.sandboxID, daemon.engine_pid

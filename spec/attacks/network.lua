@@ -115,7 +115,8 @@ print(own[0])]]
       local code = ("names = [n for _, n in socket.if_nameindex()]; "
         .. "answers = [ask(a + '%%' + n, 8080) for n in names "
         .. "for a in ('%s', 'fe80::1', 'fe80::2')]; print('no: ' + str(names) "
-        .. "if len(names) > 1 and all(a.startswith('no: ') for a in answers) else answers)"):format(frame.link_local)
+        .. "if len(names) > 1 and all(a.startswith('no: ') for a in answers) else answers)")
+        :format(frame.link_local)
       net.each_user(frame, function(user)
         net.all_refused({ code }, net.inside(frame, "own", user, { code }), "as " .. user)
       end)

@@ -1,7 +1,8 @@
 /*
  * hostile_agent.c - an agent that is out to harm its engine. MODE says how: 1 answers rubbish, 2 an
  * answer without end, 3 nothing; 4 comes up properly, and then floods everything that leads to the
- * engine: its standard error, the control socket, with descriptors, and each connection.
+ * engine: its standard error, the control socket, with descriptors, and each connection; 5 comes up
+ * properly, and then asks for runners without end.
  */
 #define _GNU_SOURCE
 #include <fcntl.h>
@@ -51,6 +52,13 @@ static void flood_control(int control) {
     }
 }
 
+static void flood_requests(int control) {
+    for (unsigned number = 0;; number++) {
+        unsigned char request[4] = {'R', 0, (unsigned char)number, (unsigned char)(number >> 8)};
+        say(control, request, sizeof request, NULL, 0);
+    }
+}
+
 static void flood_errors(void) {
     static char lines[65536];
     for (size_t i = 0; i < sizeof lines; i++)
@@ -76,7 +84,7 @@ static void serve(int fd, int from_engine) {
         return;
     if (recv(fd, request, sizeof request, 0) < 0)
         _exit(0);
-    if (MODE == 4 && from_engine) {
+    if (MODE >= 4 && from_engine) {
         send(fd, fine, sizeof fine - 1, MSG_NOSIGNAL);
         _exit(0);
     }
@@ -101,6 +109,8 @@ int main(int argc, char **argv) {
         flood_control(control);
     if (MODE == 4 && fork() == 0)
         flood_errors();
+    if (MODE == 5 && fork() == 0)
+        flood_requests(control);
     for (;;) {
         char word[64], space[CONTROL_BYTES];
         struct iovec part = {word, sizeof word};

@@ -163,7 +163,7 @@ int become_runner(const struct zygote_job *job, const int fds[JOB_FDS_MAX], int 
         close(listener);
     close(REPORT_FD);
     close(FILTER_FD);
-    /* From now on it is a process of the sandbox like any other, which its user may look into. */
+    /* From now on it is a process of the sandbox like any other; Python makes it a runner's. */
     prctl(PR_SET_DUMPABLE, 1);
     int null_of_sandbox = open("/dev/null", O_RDONLY | O_CLOEXEC);
     if (null_of_sandbox >= 0 && (dup2(null_of_sandbox, 0) < 0 || close(null_of_sandbox)))

@@ -12,6 +12,7 @@ from stepbox_runner.code_signals import CodeSignals
 from stepbox_runner.channel import AgentGone, Channel
 from stepbox_runner.environ import step_environment
 from stepbox_runner.event_loop import ContextLoop
+from stepbox_runner.hidden import hide_process
 from stepbox_runner.interrupts import Interrupts
 from stepbox_runner.streams import StandardStreams
 
@@ -36,6 +37,7 @@ class Runner:
 
     def set_up(self, descriptor):
         """All that needs neither the environment nor the working directory of the context."""
+        hide_process()
         shell = self._shell
         self._interrupts = Interrupts()
         self._channel = shell.channel = Channel(descriptor, self._interrupts)
