@@ -27,6 +27,16 @@ print(text.decode().split("answer ")[1].split()[0])]],
     answer = "EPERM",
   },
   {
+    attack = "paste into the host's console (TIOCLINUX)",
+    naive = "the kernel takes the call, and on a console does it",
+    ours = "EPERM, whatever terminal it is for",
+    python = [[
+import fcntl, pty
+probe(lambda: fcntl.ioctl(pty.openpty()[1], 0x541C, b"\3") and None)]],
+    works = "ENOTTY",
+    answer = "EPERM",
+  },
+  {
     attack = "have the kernel treat a terminal in another way (TIOCSETD), of which some have had faults",
     naive = "loads the module that does it",
     ours = "EPERM, also for a terminal of one's own",
