@@ -116,7 +116,13 @@ while time.monotonic() < end:
     count += 1
     for file in (one, two): os.pwrite(file, b"%020d" % count, 0)
 print("done")]]))
-    os.execute "sleep 0.3"
+    assert(engine.eventually(20, function()
+      return curl.request({
+        socket = daemon.socket,
+        url = "http://49983-" .. sandbox.sandboxID .. ".local/files?path=two",
+        headers = { ["X-Access-Token"] = sandbox.envdAccessToken },
+      }).body:find "^%d+$"
+    end), "the code does not begin")
     local ids, states = {}, {}
     for i = 1, 3 do
       ids[i] = take(sandbox).snapshotID
