@@ -16,8 +16,8 @@
 /* What the agent does with everything else that was sent before the pause: it is taken. */
 typedef void pause_take(control_message *message, void *user);
 
-/* Follows PAUSE_STOP, and returns when the sandbox goes on; false when the engine has gone. Called
- * from within the loop. Only as process 1. */
+/* Follows PAUSE_STOP (its flags go back with it), and returns when the sandbox goes on; false when
+ * the engine has gone. Called from within the loop. Only as process 1. */
 bool pause_follow(struct ev_loop *loop, int control_fd, const control_message *word,
                   pause_take *take, void *user);
 

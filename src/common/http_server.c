@@ -250,10 +250,14 @@ void http_server_free(http_server *server) {
     free(server);
 }
 
-void http_server_close_idle(http_server *server) {
+void http_server_close_idle(http_server *server, bool *heard, bool *under_way) {
     char byte;
     for (struct http_connection *at = server->connections; at; at = at->next) {
-        if (!at->request && at->served && recv(at->fd, &byte, 1, MSG_PEEK | MSG_DONTWAIT) < 0)
+        if (at->request)
+            *under_way = true;
+        else if (recv(at->fd, &byte, 1, MSG_PEEK | MSG_DONTWAIT) > 0)
+            *heard = true;
+        else if (at->served)
             shutdown(at->fd, SHUT_RDWR);
     }
 }

@@ -11,5 +11,10 @@
 #define PAUSE_GO 'W'
 /* flags: the kernel stops and wakes the processes, the agent has to wait alone */
 #define PAUSE_FROZEN 0x01
+/* flags of what is sent back: a request had come that the agent did not get to, and that waits now
+ */
+#define PAUSE_HEARD 0x02
+/* the same of requests that the agent is at work on: somebody waits for their answers */
+#define PAUSE_UNDER_WAY 0x04
 
 #endif

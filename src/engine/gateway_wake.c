@@ -4,18 +4,11 @@
  */
 #include "gateway_internal.h"
 
-/* Seconds to live for a sandbox that traffic resumed: what it was last given, but at least that. */
-#define LEAST_TIMEOUT 300
-
 static void refuse_paused(struct connection *connection) {
     char reply[RAW_REPLY_SIZE];
     size_t length = raw_reply_paused(reply, &connection->route);
     gateway_connection_stop_head(connection);
     gateway_connection_farewell(connection, connection->fd, reply, length);
-}
-
-static int seconds_to_live(const struct sandbox_record *record) {
-    return record->timeout > LEAST_TIMEOUT ? record->timeout : LEAST_TIMEOUT;
 }
 
 static void on_settled(struct sandbox *sandbox, int status, const char *message, void *user) {
@@ -39,8 +32,8 @@ void gateway_connection_wake(struct connection *connection, struct sandbox *sand
     ev_io_stop(loop, &connection->readable);
     ev_timer_stop(loop, &connection->deadline);
     connection->stage = STAGE_WAKING;
-    int status = sandbox_resume(sandbox, seconds_to_live(record), on_settled, connection, message,
-                                sizeof message);
+    int status = sandbox_resume(sandbox, sandbox_seconds_after_traffic(sandbox), on_settled,
+                                connection, message, sizeof message);
     if (status != 0)
         gateway_connection_refuse(connection, status, message);
 }
@@ -51,10 +44,6 @@ void gateway_connection_heard(void *user) {
     if (!connection->route.to_sandbox || sandboxes_paused(set) == 0)
         return;
     struct sandbox *sandbox = sandboxes_find(set, connection->route.id);
-    if (!sandbox || sandbox_is_running(sandbox) || sandbox_is_resuming(sandbox))
-        return;
-    char message[256];
-    const struct sandbox_record *record = sandbox_record_of(sandbox);
-    if (record->auto_resume)
-        sandbox_resume(sandbox, seconds_to_live(record), NULL, NULL, message, sizeof message);
+    if (sandbox)
+        sandbox_heard(sandbox);
 }

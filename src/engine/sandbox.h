@@ -130,6 +130,11 @@ bool sandbox_seems_running(const struct sandbox *sandbox);
 /* It goes on soon, without more: resuming, or held. */
 bool sandbox_is_resuming(const struct sandbox *sandbox);
 
+/* Traffic has come for it: it goes on if it is paused, or about to be, and may do so. */
+void sandbox_heard(struct sandbox *sandbox);
+/* How long it then lives. */
+int sandbox_seconds_after_traffic(const struct sandbox *sandbox);
+
 /* Called once. status 0: it is so, and sandbox there; else an HTTP status and why not, and sandbox
  * NULL unless it still exists. */
 typedef void sandbox_settled(struct sandbox *sandbox, int status, const char *message, void *user);

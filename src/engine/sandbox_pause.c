@@ -20,6 +20,8 @@
 /* Seconds for the agent's echo, and for the kernel. */
 #define PAUSE_DEADLINE 10.0
 #define RESUME_DEADLINE 30.0
+/* Seconds to live for a sandbox that traffic resumed: what it was last given, but at least that. */
+#define LEAST_AFTER_TRAFFIC 300
 /* Seconds between looks at a group that is being frozen. */
 #define LOOK_INTERVAL 0.002
 
@@ -156,6 +158,10 @@ bool sandbox_pause_take(struct sandbox *sandbox, control_message *message) {
     if (message->number != sandbox->pause.number)
         return true;
     if (sandbox->state == SANDBOX_PAUSING && message->kind == PAUSE_STOP) {
+        /* Who has it paused knows what is under way; the end of its life does not. */
+        if (message->flags & PAUSE_HEARD ||
+            (message->flags & PAUSE_UNDER_WAY && sandbox->pause.left <= 0.0))
+            sandbox_heard(sandbox);
         if (!ev_is_active(&sandbox->pause.look))
             on_agent_waits(sandbox);
     } else if (sandbox->state == SANDBOX_RESUMING && message->kind == PAUSE_GO) {
@@ -256,6 +262,20 @@ int sandbox_resume(struct sandbox *sandbox, int seconds, sandbox_settled *settle
     if (may_begin)
         begin_resume(sandbox);
     return 0;
+}
+
+/* For one that nobody has gone on by name. */
+int sandbox_seconds_after_traffic(const struct sandbox *sandbox) {
+    int timeout = sandbox->record.timeout;
+    return timeout > LEAST_AFTER_TRAFFIC ? timeout : LEAST_AFTER_TRAFFIC;
+}
+
+void sandbox_heard(struct sandbox *sandbox) {
+    char message[256];
+    if (sandbox->record.auto_resume && !sandbox_is_running(sandbox) &&
+        !sandbox_is_resuming(sandbox))
+        sandbox_resume(sandbox, sandbox_seconds_after_traffic(sandbox), NULL, NULL, message,
+                       sizeof message);
 }
 
 int sandbox_hold(struct sandbox *sandbox, sandbox_settled *settled, void *user, char *message,
