@@ -80,6 +80,29 @@ describe("a box", function()
     assert.equal("running", box:info().state)
   end)
 
+  it("loses no step that crosses the end of its life", function()
+    stepbox.run(function()
+      local tasks = {}
+      for i = 1, 4 do
+        tasks[i] = stepbox.spawn(function()
+          local box <close> = assert(stepbox.create { timeout = 1, on_timeout = "pause", auto_resume = true })
+          local steps, ends = 0, sandbox.now() + 2.5
+          while sandbox.now() < ends do
+            local code = "print(" .. steps .. ", end='')"
+            assert.equal(tostring(steps), assert(box:step(code, { timeout = 20 })).stdout)
+            steps = steps + 1
+          end
+          local paused = 0
+          for _, line in ipairs(assert(box:logs())) do
+            if line.message:find "stands still" then paused = paused + 1 end
+          end
+          assert.equal(1, paused)
+        end)
+      end
+      for i = 1, 4 do tasks[i]:wait() end
+    end)
+  end)
+
   it("is killed with its owner also while it is paused", function()
     local box = assert(stepbox.create { timeout = 120 })
     local id = box.id

@@ -82,11 +82,15 @@ static control_result stand_still(struct program *program, int fd, control_messa
     control_message_close(message); /* none of the engine's has descriptors */
     if (getpid() != 1)              /* which alone may stop all others */
         return CONTROL_OK;
-    /* Whatever comes on those would wait; on a new connection the engine can answer. */
     bool heard = false, under_way = false;
-    http_server_close_idle(program->envd, &heard, &under_way);
-    http_server_close_idle(program->code, &heard, &under_way);
+    http_server_traffic(program->envd, &heard, &under_way);
+    http_server_traffic(program->code, &heard, &under_way);
     message->flags |= (uint8_t)((heard ? PAUSE_HEARD : 0) | (under_way ? PAUSE_UNDER_WAY : 0));
+    if (!(message->flags & PAUSE_KEEP)) {
+        /* Whatever comes on those would wait; on a new connection the engine can answer. */
+        http_server_close_idle(program->envd);
+        http_server_close_idle(program->code);
+    }
     if (!pause_follow(program->agent.loop, fd, message, take_message, program))
         return CONTROL_CLOSED;
     http_server_woke(program->envd);

@@ -250,14 +250,23 @@ void http_server_free(http_server *server) {
     free(server);
 }
 
-void http_server_close_idle(http_server *server, bool *heard, bool *under_way) {
+static bool has_unread(const struct http_connection *connection) {
     char byte;
-    for (struct http_connection *at = server->connections; at; at = at->next) {
+    return recv(connection->fd, &byte, 1, MSG_PEEK | MSG_DONTWAIT) > 0;
+}
+
+void http_server_traffic(const http_server *server, bool *heard, bool *under_way) {
+    for (const struct http_connection *at = server->connections; at; at = at->next) {
         if (at->request)
             *under_way = true;
-        else if (recv(at->fd, &byte, 1, MSG_PEEK | MSG_DONTWAIT) > 0)
+        else if (has_unread(at))
             *heard = true;
-        else if (at->served)
+    }
+}
+
+void http_server_close_idle(http_server *server) {
+    for (struct http_connection *at = server->connections; at; at = at->next) {
+        if (!at->request && at->served && !has_unread(at))
             shutdown(at->fd, SHUT_RDWR);
     }
 }

@@ -36,10 +36,11 @@ void http_server_free(http_server *server);
 /* The head handler is given the same user as the handler. */
 void http_server_on_head(http_server *server, http_head_handler *fn);
 
-/* Closes connections that clients keep open for another request, of which nothing has come. *heard
- * becomes true when something has come that was not taken yet, on those or on new ones, and
- * *under_way when a request is not answered yet. */
-void http_server_close_idle(http_server *server, bool *heard, bool *under_way);
+/* *heard becomes true when something has come on a connection that was not taken yet, *under_way
+ * when a request is not answered yet. */
+void http_server_traffic(const http_server *server, bool *heard, bool *under_way);
+/* Closes connections that clients keep open for another request, of which nothing has come. */
+void http_server_close_idle(http_server *server);
 /* This process stood still for a while, which shall not count as time without a byte. */
 void http_server_woke(http_server *server);
 

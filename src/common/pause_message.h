@@ -11,6 +11,8 @@
 #define PAUSE_GO 'W'
 /* flags: the kernel stops and wakes the processes, the agent has to wait alone */
 #define PAUSE_FROZEN 0x01
+/* flags: connections that clients only keep open stay, since what comes on them has it go on */
+#define PAUSE_KEEP 0x08
 /* flags of what is sent back: a request had come that the agent did not get to, and that waits now
  */
 #define PAUSE_HEARD 0x02

@@ -59,8 +59,9 @@ static void stop_waiting(struct sandbox *sandbox) {
 
 static void send_word(struct sandbox *sandbox, uint8_t kind) {
     struct sandbox_pause *pause = &sandbox->pause;
-    control_message message = {
-        .kind = kind, .flags = pause->by_group ? PAUSE_FROZEN : 0, .number = ++pause->number};
+    uint8_t flags = (uint8_t)((pause->by_group ? PAUSE_FROZEN : 0) |
+                              (sandbox->record.auto_resume ? PAUSE_KEEP : 0));
+    control_message message = {.kind = kind, .flags = flags, .number = ++pause->number};
     /* When it cannot be sent, the agent has ended. */
     sandbox_link_send_message(sandbox, &message);
 }
