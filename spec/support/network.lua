@@ -18,6 +18,12 @@ function M.missing()
   if status ~= 0 then return "this root may not make network namespaces" end
 end
 
+--- Why an engine cannot run here as a user; nil when it can.
+function M.closed_to(user)
+  local test = ("setpriv --reuid %d --regid %d --clear-groups test -r %s"):format(user, user, engine.program)
+  if user > 0 and select(2, engine.sh(test)) ~= 0 then return "needs a checkout that everybody may read" end
+end
+
 --- Whom engines run as in tests: number, in words, and the ids that their sandboxes have ("range" or
 --- "single"). The last is one that has subordinate ids, where there is one.
 function M.users()

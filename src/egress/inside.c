@@ -142,8 +142,12 @@ int inside_load_rules(const struct namespaces *ns, const char *rules, char *mess
     return inside_run(ns, INSIDE_NETWORK, run_nft, (void *)(uintptr_t)rules, message, room);
 }
 
-/* Whether a table of routes of /proc/net has a default one through the link. */
-static bool has_default(const char *table, bool v6) {
+/* Milliseconds for the second family of addresses once the first is there. */
+#define SECOND_FAMILY_MS 1000
+
+/* Whether a table of routes of /proc/net has a default one through the link, or any if that is
+ * NULL. */
+static bool has_default(const char *table, bool v6, const char *link) {
     FILE *file = fopen(table, "re");
     char line[512], name[64], to[64], bits[16];
     bool found = false;
@@ -154,7 +158,8 @@ static bool has_default(const char *table, bool v6) {
                 strcmp(bits, "00") == 0;
         else
             found = sscanf(line, "%63s %63s", name, to) == 2 && strcmp(to, "00000000") == 0;
-        found = found && strcmp(name, LINK_NAME) == 0;
+        /* Where there is none, the kernel has an unreachable one of IPv6 through the loopback. */
+        found = found && (link ? strcmp(name, link) == 0 : strcmp(name, "lo") != 0);
     }
     if (file)
         fclose(file);
@@ -163,16 +168,26 @@ static bool has_default(const char *table, bool v6) {
 
 struct waiting {
     int milliseconds, stop_fd;
+    bool both; /* the host has routes of both families, so the helper may make both */
 };
 
 static int await_link(void *user, char *message, size_t room) {
     const struct waiting *waiting = user;
     struct pollfd stop = {.fd = waiting->stop_fd}; /* its end alone: helpers also print warnings */
-    for (int waited = 0; waited < waiting->milliseconds; waited += 2) {
-        if (has_default("/proc/self/net/route", false) ||
-            has_default("/proc/self/net/ipv6_route", true) || poll(&stop, 1, 2) > 0)
+    int until = waiting->milliseconds;
+    bool is_there = false;
+    for (int waited = 0; waited < until; waited += 2) {
+        bool v4 = has_default("/proc/self/net/route", false, LINK_NAME);
+        bool v6 = has_default("/proc/self/net/ipv6_route", true, LINK_NAME);
+        if ((v4 && v6) || ((v4 || v6) && !waiting->both) || poll(&stop, 1, 2) > 0)
             return 0;
+        if ((v4 || v6) && !is_there) {
+            is_there = true;
+            until = waited + SECOND_FAMILY_MS;
+        }
     }
+    if (is_there)
+        return 0;
     snprintf(message, room, "the sandbox's network was not ready within %d seconds",
              waiting->milliseconds / 1000);
     return -1;
@@ -180,7 +195,9 @@ static int await_link(void *user, char *message, size_t room) {
 
 int inside_await_link(const struct namespaces *ns, int milliseconds, int stop_fd, char *message,
                       size_t room) {
-    struct waiting waiting = {milliseconds, stop_fd};
+    struct waiting waiting = {milliseconds, stop_fd,
+                              has_default("/proc/self/net/route", false, NULL) &&
+                                  has_default("/proc/self/net/ipv6_route", true, NULL)};
     return inside_run(ns, INSIDE_NETWORK, await_link, &waiting, message, room);
 }
 
