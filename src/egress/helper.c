@@ -40,14 +40,19 @@ static bool host_has_ipv6(void) {
     return found;
 }
 
-/* Nothing is forwarded into the sandbox, and no address of its link leads to the host. */
+/* Nothing is forwarded into the sandbox, and no address of its link leads to the host. The anchor
+ * ends before pasta does, which newer versions take for the end of the network. */
 static void pasta_arguments(struct arguments *arguments, const char *anchor) {
-    static const char *const base[] = {
-        "pasta",       "--foreground", "--quiet",     "--config-net", "--no-map-gw", "--tcp-ports",
-        "none",        "--udp-ports",  "none",        "--tcp-ns",     "none",        "--udp-ns",
-        "none",        "--dns",        "none",        "--search",     "none",        "--no-dhcp",
-        "--no-dhcpv6", "--no-ra",      "--ns-ifname", LINK_NAME,      "--address",   LINK_ADDRESS,
-        "--netmask",   LINK_BITS,      "--gateway",   LINK_GATEWAY,   NULL};
+    static const char *const base[] = {"pasta",        "--foreground", "--quiet",
+                                       "--config-net", "--no-map-gw",  "--tcp-ports",
+                                       "none",         "--udp-ports",  "none",
+                                       "--tcp-ns",     "none",         "--udp-ns",
+                                       "none",         "--dns",        "none",
+                                       "--search",     "none",         "--no-dhcp",
+                                       "--no-dhcpv6",  "--no-ra",      "--no-netns-quit",
+                                       "--ns-ifname",  LINK_NAME,      "--address",
+                                       LINK_ADDRESS,   "--netmask",    LINK_BITS,
+                                       "--gateway",    LINK_GATEWAY,   NULL};
     static const char *const v6[] = {"--address", LINK_ADDRESS6, "--gateway", LINK_GATEWAY6, NULL};
     static const char *const v4_only[] = {"--ipv4-only", NULL};
     add(arguments, base);
