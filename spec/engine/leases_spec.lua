@@ -56,7 +56,7 @@ describe("the engine's leases", function()
   end)
 
   it("do not keep a sandbox whose creation nobody waits for", function()
-    local before = #engine.descendants(daemon.pid)
+    local before = #engine.holders(daemon.pid)
     for _ = 1, 5 do
       local handle = start_create(daemon)
       os.execute("kill -9 " .. handle.pid)
@@ -64,7 +64,7 @@ describe("the engine's leases", function()
     end
     -- Those that were answered before the kill live on; each of the others is gone.
     assert(engine.eventually(3, function()
-      return #engine.descendants(daemon.pid) == before + 2 * #daemon:call("GET", "/v2/sandboxes").json
+      return #engine.holders(daemon.pid) == before + 2 * #daemon:call("GET", "/v2/sandboxes").json
     end))
     for _, sandbox in ipairs(daemon:call("GET", "/v2/sandboxes").json) do
       daemon:call("DELETE", "/sandboxes/" .. sandbox.sandboxID)

@@ -48,6 +48,16 @@ function M.descendants(pid)
   return found
 end
 
+--- bubblewrap and the agent of each sandbox, which are there from beginning to end, as a list.
+function M.holders(pid)
+  local found = {}
+  for _, child in ipairs(M.descendants(pid)) do
+    local name = M.read("/proc/" .. child .. "/comm")
+    if name:find "^bwrap" or name:find "^stepbox%-agent" then found[#found + 1] = child end
+  end
+  return found
+end
+
 --- The answer is an error of the control plane that mentions `text`.
 function M.assert_error(answer, status, text)
   assert.equal(status, answer.status, answer.body)
