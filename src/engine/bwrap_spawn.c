@@ -134,7 +134,6 @@ static void run_child(const struct ends *ends, const bwrap_spec *spec, const cha
                                 .tree = spec->isolation->tree,
                                 .local = &spec->isolation->local,
                                 .bwrap = bwrap};
-    process_reset_signals();
     if (dup2(ends->null_fd, 0) < 0 || dup2(ends->errors[1], 1) < 0 || dup2(ends->errors[1], 2) < 0)
         _exit(127);
     setsid(); /* Ctrl-C at the engine's terminal is the engine's business */
@@ -201,18 +200,10 @@ int bwrap_spawn(bwrap_process *process, const bwrap_spec *spec, char *message, s
     struct ends ends;
     pid_t pid = -1;
     pid_t engine = getpid();
-    sigset_t all, before;
-    sigfillset(&all);
     if (open_ends(&ends) == 0) {
-        /* Until the child has its own signal handling, none of the engine's handlers may run in it.
-         */
-        sigprocmask(SIG_BLOCK, &all, &before);
-        pid = fork();
+        pid = process_fork();
         if (pid == 0)
             run_child(&ends, spec, bwrap, engine);
-        int saved = errno;
-        sigprocmask(SIG_SETMASK, &before, NULL);
-        errno = saved;
     }
     if (pid < 0) {
         snprintf(message, room, "the sandbox could not be started: %s", strerror(errno));

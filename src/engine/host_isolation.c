@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "log.h"
+#include "process.h"
 #include "sandbox_root.h"
 
 #define TRIED_SIZE (16ull * 1024 * 1024)
@@ -19,7 +20,6 @@ static void try_in_child(const struct sandbox_ids *ids, enum system_tree tree, i
     struct sandbox_root root = {
         .snapshot_fd = -1, .ids = ids, .size = TRIED_SIZE, .tree = tree, .bwrap = "/usr/bin/bwrap"};
     prctl(PR_SET_PDEATHSIG, SIGKILL);
-    signal(SIGCHLD, SIG_DFL);
     dup2(errors_fd, STDERR_FILENO);
     if (chdir("/") < 0 || user_namespace_enter(ids, root.trees) < 0)
         _exit(1);
@@ -36,7 +36,7 @@ static bool works(const struct sandbox_ids *ids, enum system_tree tree, char *sa
     said[0] = '\0';
     if (pipe2(errors, O_CLOEXEC) < 0)
         return false;
-    pid_t pid = fork();
+    pid_t pid = process_fork();
     if (pid == 0)
         try_in_child(ids, tree, errors[1]);
     close(errors[1]);

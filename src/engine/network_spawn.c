@@ -2,7 +2,6 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <grp.h>
 #include <limits.h>
 #include <sched.h>
 #include <signal.h>
@@ -18,6 +17,7 @@
 #include <unistd.h>
 
 #include "../egress/link.h"
+#include "process.h"
 
 #define TUN_DIRECTORY "/dev/net"
 #define TUN_DEVICE "/dev/net/tun"
@@ -59,15 +59,10 @@ static void run_child(uid_t uid, gid_t gid, pid_t init, int program_fd, int cont
                       pid_t engine) __attribute__((noreturn));
 static void run_child(uid_t uid, gid_t gid, pid_t init, int program_fd, int control_fd, int pidfd,
                       pid_t engine) {
-    for (int number = 1; number < NSIG; number++)
-        signal(number, SIG_DFL);
-    sigset_t none;
-    sigemptyset(&none);
-    sigprocmask(SIG_SETMASK, &none, NULL);
     setsid();
     if (uid != 0) {
         open_device();
-        if (setgroups(0, NULL) < 0 || setresgid(gid, gid, gid) < 0 || setresuid(uid, uid, uid) < 0)
+        if (process_become(uid, gid) < 0)
             _exit(127);
     }
     prctl(PR_SET_PDEATHSIG, SIGKILL); /* after the change of user, which resets it */
@@ -98,17 +93,9 @@ pid_t network_spawn(uid_t uid, gid_t gid, pid_t init, int pidfd, int *control_fd
     }
     if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends) == 0 &&
         fcntl(ends[0], F_SETFL, O_NONBLOCK) == 0) {
-        sigset_t all, before;
-        sigfillset(&all);
-        /* Until the child has its own signal handling, none of the engine's handlers may run in it.
-         */
-        sigprocmask(SIG_BLOCK, &all, &before);
-        pid = fork();
+        pid = process_fork();
         if (pid == 0)
             run_child(uid, gid, init, program_fd, ends[1], pidfd, engine);
-        int saved = errno;
-        sigprocmask(SIG_SETMASK, &before, NULL);
-        errno = saved;
     }
     int saved = errno;
     close(program_fd);

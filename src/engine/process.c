@@ -2,6 +2,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <grp.h>
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
@@ -40,10 +41,31 @@ pid_t process_parent(pid_t pid) {
     return (pid_t)parent;
 }
 
-void process_reset_signals(void) {
+static void reset_signals(void) {
     for (int number = 1; number < NSIG; number++)
         signal(number, SIG_DFL);
     sigset_t none;
     sigemptyset(&none);
     sigprocmask(SIG_SETMASK, &none, NULL);
+}
+
+pid_t process_fork(void) {
+    sigset_t all, before;
+    sigfillset(&all);
+    sigprocmask(SIG_BLOCK, &all, &before);
+    pid_t pid = fork();
+    if (pid == 0) {
+        reset_signals();
+        return 0;
+    }
+    int saved = errno;
+    sigprocmask(SIG_SETMASK, &before, NULL);
+    errno = saved;
+    return pid;
+}
+
+int process_become(uid_t uid, gid_t gid) {
+    return setgroups(0, NULL) < 0 || setresgid(gid, gid, gid) < 0 || setresuid(uid, uid, uid) < 0
+               ? -1
+               : 0;
 }

@@ -14,8 +14,12 @@ int process_open(pid_t pid);
 /* SIGKILL. 0, or -1 with errno (ESRCH: it has ended). */
 int process_kill(int pidfd);
 
-/* In a child: takes away the handlers and the mask that it has from the engine. */
-void process_reset_signals(void);
+/* fork(), for a child that is no engine: none of the engine's handlers ever runs in it, and it has
+ * no mask. */
+pid_t process_fork(void);
+/* In a child: becomes this user and group, with no others. 0, or -1 with errno. Resets the signal
+ * at the parent's death. */
+int process_become(uid_t uid, gid_t gid);
 
 /* The parent of a process, or -1 when there is no such process. */
 pid_t process_parent(pid_t pid);

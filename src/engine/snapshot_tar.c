@@ -99,23 +99,14 @@ static void pack(int pidfd, const struct sandbox_ids *ids, uint64_t most, pid_t 
 
 pid_t snapshot_tar_pack(int pidfd, const struct sandbox_ids *ids, int archive_fd, uint64_t most,
                         int errors_fd) {
-    sigset_t all, before;
-    pid_t engine = getpid();
-    sigfillset(&all);
-    /* None of the engine's handlers may run in the child. */
-    sigprocmask(SIG_BLOCK, &all, &before);
-    pid_t pid = fork();
+    pid_t engine = getpid(), pid = process_fork();
     if (pid == 0) {
         int null_fd = open("/dev/null", O_RDWR | O_CLOEXEC);
-        process_reset_signals();
         if (dup2(null_fd, 0) < 0 || dup2(archive_fd, 1) < 0 || dup2(errors_fd, 2) < 0)
             _exit(127);
         setsid();
         pack(pidfd, ids, most, engine);
     }
-    int saved = errno;
-    sigprocmask(SIG_SETMASK, &before, NULL);
-    errno = saved;
     return pid;
 }
 

@@ -8,7 +8,6 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <grp.h>
 #include <sched.h>
 #include <signal.h>
 #include <stdio.h>
@@ -19,6 +18,8 @@
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
+
+#include "process.h"
 
 /* Of Linux 5.2 and 5.12; the header of Debian 12's libc has them too. */
 #ifndef OPEN_TREE_CLONE
@@ -180,12 +181,6 @@ static void help(int socket, const struct sandbox_ids *ids, pid_t pid, bool with
     _exit(send_trees(socket, trees) == 0 ? 0 : 1);
 }
 
-static int become(uid_t uid, gid_t gid) {
-    return setgroups(0, NULL) < 0 || setresgid(gid, gid, gid) < 0 || setresuid(uid, uid, uid) < 0
-               ? -1
-               : 0;
-}
-
 static int enter_mapped(const struct sandbox_ids *ids, int trees[HOST_TREES]) {
     int ends[2], status, ignored[HOST_TREES];
     pid_t pid = getpid();
@@ -200,7 +195,7 @@ static int enter_mapped(const struct sandbox_ids *ids, int trees[HOST_TREES]) {
     close(ends[1]);
     if (helper < 0)
         return complain("fork");
-    if (ids->kind == IDS_ROOT_RANGE && become(ids->keeper_uid, ids->keeper_gid) < 0)
+    if (ids->kind == IDS_ROOT_RANGE && process_become(ids->keeper_uid, ids->keeper_gid) < 0)
         return complain("cannot become an unprivileged user");
     if (unshare(CLONE_NEWUSER) < 0)
         return complain("No permissions to create a new user namespace");
@@ -214,7 +209,7 @@ static int enter_mapped(const struct sandbox_ids *ids, int trees[HOST_TREES]) {
         dprintf(STDERR_FILENO, "the ids of the sandbox could not be mapped\n");
         return -1;
     }
-    return become(0, 0) < 0 ? complain("cannot become root of the sandbox") : 0;
+    return process_become(0, 0) < 0 ? complain("cannot become root of the sandbox") : 0;
 }
 
 /* One id that is our own needs nobody's help. */

@@ -2,7 +2,6 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <grp.h>
 #include <jansson.h>
 #include <linux/keyctl.h>
 #include <signal.h>
@@ -17,6 +16,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "process.h"
 #include "zygote_image.h"
 #include "zygote_job.h"
 
@@ -110,10 +110,6 @@ static void fail(const char *what) {
     _exit(127);
 }
 
-static int become_user(uid_t uid, gid_t gid) {
-    return setgroups(0, NULL) || setresgid(gid, gid, gid) || setresuid(uid, uid, uid) ? -1 : 0;
-}
-
 /* When memory runs out, runners shall end before agents (and so before the engine). */
 static void offer_to_kernel(void) {
     int fd = open("/proc/self/oom_score_adj", O_WRONLY | O_CLOEXEC);
@@ -157,11 +153,6 @@ static void run_child(const struct zygote_files *files, int jobs, int errors, ui
                       pid_t engine) __attribute__((noreturn));
 static void run_child(const struct zygote_files *files, int jobs, int errors, uid_t uid, gid_t gid,
                       pid_t engine) {
-    for (int number = 1; number < NSIG; number++)
-        signal(number, SIG_DFL);
-    sigset_t none;
-    sigemptyset(&none);
-    sigprocmask(SIG_SETMASK, &none, NULL);
     setsid();
     umask(022);
     struct rlimit no_core = {1, 1}; /* as in sandbox_rlimits.c */
@@ -171,7 +162,7 @@ static void run_child(const struct zygote_files *files, int jobs, int errors, ui
     offer_to_kernel();
     /* The runners shall not hold the keys of whoever started the engine. */
     syscall(SYS_keyctl, KEYCTL_JOIN_SESSION_KEYRING, NULL);
-    if (uid && become_user(uid, gid))
+    if (uid && process_become(uid, gid) < 0)
         fail("cannot become an unprivileged user");
     prctl(PR_SET_PDEATHSIG, SIGKILL); /* after the change of user, which resets it */
     if (getppid() != engine)
@@ -198,16 +189,10 @@ int zygote_start(zygote_process *process, const struct zygote_files *files, uid_
     }
     fcntl(jobs[0], F_SETFL, O_NONBLOCK);
     fcntl(errors[0], F_SETFL, O_NONBLOCK);
-    sigset_t all, before;
-    sigfillset(&all);
-    pid_t engine = getpid();
-    /* Until the child has its own signal handling, none of the engine's handlers may run in it. */
-    sigprocmask(SIG_BLOCK, &all, &before);
-    pid_t pid = fork();
+    pid_t engine = getpid(), pid = process_fork();
     if (pid == 0)
         run_child(files, jobs[1], errors[1], uid, gid, engine);
     int saved = errno;
-    sigprocmask(SIG_SETMASK, &before, NULL);
     close(jobs[1]), close(errors[1]);
     if (pid < 0) {
         close(jobs[0]), close(errors[0]);
