@@ -33,7 +33,7 @@ EDITOR_OBJ := $(BUILD)/obj/console/editor.o
 CONSOLE_OBJ := $(filter-out $(EDITOR_OBJ),$(call obj_of,console))
 COMMON_OBJ := $(call obj_of,common)
 ENGINE_OBJ := $(call obj_of,engine)
-ZYGOTE_OBJ := $(call obj_of,zygote)
+ZYGOTE_OBJ := $(call obj_of,zygote) $(BUILD)/obj/zygote/common/descriptors.o
 AGENT_OBJ  := $(call obj_of,agent)
 EGRESS_OBJ := $(call obj_of,egress)
 RUNNERS    := $(wildcard src/runners/*/*)
@@ -101,6 +101,9 @@ ZYGOTE_CFLAGS = $(filter-out -fsanitize% -fno-sanitize%,$(CFLAGS))
 $(BUILD)/obj/zygote/%.o: src/zygote/%.c
 	@mkdir -p $(@D)
 	$(CC) $(CPPFLAGS) $(ZYGOTE_CFLAGS) -Isrc/common -c -o $@ $<
+$(BUILD)/obj/zygote/common/%.o: src/common/%.c
+	@mkdir -p $(@D)
+	$(CC) $(CPPFLAGS) $(ZYGOTE_CFLAGS) -c -o $@ $<
 
 $(BUILD)/lib/zygote.so: $(ZYGOTE_OBJ)
 	@mkdir -p $(@D)
@@ -119,7 +122,7 @@ $(BUILD)/bin/stepbox-agent: $(AGENT_OBJ) $(COMMON_OBJ)
 	$(CC) $(LDFLAGS) -o $@ $^ $(SERVER_LIBS) $(call pc,libs,$(AGENT_PC))
 
 # Of what is common it needs no HTTP server.
-EGRESS_COMMON := $(addprefix $(BUILD)/obj/common/,bpf_program.o log.o net_ranges.o program_path.o)
+EGRESS_COMMON := $(addprefix $(BUILD)/obj/common/,bpf_program.o descriptors.o log.o net_ranges.o program_path.o)
 $(BUILD)/bin/stepbox-egress: $(EGRESS_OBJ) $(EGRESS_COMMON)
 	@mkdir -p $(@D)
 	$(CC) $(LDFLAGS) -o $@ $^ $(call pc,libs,jansson) -lev

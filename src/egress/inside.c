@@ -15,9 +15,9 @@
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
-#include <sys/uio.h>
 #include <unistd.h>
 
+#include "descriptors.h"
 #include "link.h"
 #include "program_path.h"
 #include "program_run.h"
@@ -64,44 +64,21 @@ static int send_sockets(void *user, char *message, size_t room) {
     for (size_t i = 0; i < SOCKET_COUNT; i++)
         if (fds[i] < 0)
             return failed("cannot listen in the sandbox's network", message, room);
-    union {
-        struct cmsghdr align;
-        char bytes[CMSG_SPACE(sizeof fds)];
-    } control;
-    memset(&control, 0, sizeof control);
-    struct iovec part = {"", 1};
-    struct msghdr datagram = {.msg_iov = &part,
-                              .msg_iovlen = 1,
-                              .msg_control = control.bytes,
-                              .msg_controllen = sizeof control.bytes};
-    struct cmsghdr *header = CMSG_FIRSTHDR(&datagram);
-    header->cmsg_level = SOL_SOCKET;
-    header->cmsg_type = SCM_RIGHTS;
-    header->cmsg_len = CMSG_LEN(sizeof fds);
-    memcpy(CMSG_DATA(header), fds, sizeof fds);
-    return sendmsg(to, &datagram, MSG_NOSIGNAL) == 1 ? 0 : failed("sendmsg", message, room);
+    return descriptors_send(to, "", 1, fds, SOCKET_COUNT, 0) == 1
+               ? 0
+               : failed("sendmsg", message, room);
 }
 
 static int receive_sockets(int from, struct inside_sockets *sockets) {
     int fds[SOCKET_COUNT];
+    size_t count;
     char byte;
-    struct iovec part = {&byte, 1};
-    union {
-        struct cmsghdr align;
-        char bytes[CMSG_SPACE(sizeof fds)];
-    } control;
-    struct msghdr datagram = {.msg_iov = &part,
-                              .msg_iovlen = 1,
-                              .msg_control = control.bytes,
-                              .msg_controllen = sizeof control.bytes};
-    if (recvmsg(from, &datagram, MSG_CMSG_CLOEXEC | MSG_DONTWAIT) != 1)
+    if (descriptors_receive(from, &byte, 1, fds, SOCKET_COUNT, &count, MSG_DONTWAIT) != 1)
         return -1;
-    struct cmsghdr *header = CMSG_FIRSTHDR(&datagram);
-    if (!header || header->cmsg_type != SCM_RIGHTS || header->cmsg_len != CMSG_LEN(sizeof fds)) {
+    if (count != SOCKET_COUNT) {
         errno = EPROTO;
         return -1;
     }
-    memcpy(fds, CMSG_DATA(header), sizeof fds);
     *sockets = (struct inside_sockets){fds[0], fds[1], {fds[2], fds[3]}};
     return 0;
 }

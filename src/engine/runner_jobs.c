@@ -6,9 +6,9 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
-#include <sys/uio.h>
 #include <unistd.h>
 
+#include "descriptors.h"
 #include "id_space.h"
 #include "log.h"
 #include "runner_message.h"
@@ -120,41 +120,18 @@ static void on_deadline(struct ev_loop *loop, ev_timer *timer, int events) {
     fail(timer->data, "it did not come in time");
 }
 
-/* There is one at most, in what our own code sends. */
-static void take_descriptors(const struct cmsghdr *header, int *fd) {
-    size_t count = (header->cmsg_len - CMSG_LEN(0)) / sizeof(int);
-    for (size_t i = 0; i < count; i++) {
-        int each;
-        memcpy(&each, CMSG_DATA(header) + i * sizeof each, sizeof each);
-        if (*fd < 0)
-            *fd = each;
-        else
-            close(each);
-    }
-}
-
 /* 1 when there is a report, 0 when there is none now, -1 at the end. *fd: what came with it, or -1.
  */
 static int receive(int socket, struct zygote_report *report, int *fd) {
-    struct iovec part = {report, sizeof *report};
-    union {
-        struct cmsghdr align;
-        char bytes[CMSG_SPACE(sizeof(int))];
-    } control;
-    struct msghdr header = {.msg_iov = &part,
-                            .msg_iovlen = 1,
-                            .msg_control = control.bytes,
-                            .msg_controllen = sizeof control.bytes};
+    size_t count; /* one at most, in what our own code sends */
     *fd = -1;
-    ssize_t got = recvmsg(socket, &header, MSG_DONTWAIT | MSG_CMSG_CLOEXEC);
-    if (got < 0)
-        return errno == EAGAIN || errno == EINTR ? 0 : -1;
-    struct cmsghdr *rights = CMSG_FIRSTHDR(&header);
-    if (rights && rights->cmsg_level == SOL_SOCKET && rights->cmsg_type == SCM_RIGHTS)
-        take_descriptors(rights, fd);
+    ssize_t got = descriptors_receive(socket, report, sizeof *report, fd, 1, &count, MSG_DONTWAIT);
+    if (got < 0 && errno == EAGAIN)
+        return 0;
     if (got == sizeof *report)
         return 1;
-    close_fd(fd);
+    if (got >= 0)
+        close_fd(fd);
     return -1;
 }
 

@@ -19,6 +19,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "descriptors.h"
 #include "process.h"
 
 /* Of Linux 5.2 and 5.12; the header of Debian 12's libc has them too. */
@@ -126,42 +127,18 @@ static int send_trees(int socket, const int trees[HOST_TREES]) {
         present = (char)(present | 1 << i);
         fds[count++] = trees[i];
     }
-    struct iovec bytes = {.iov_base = &present, .iov_len = 1};
-    union {
-        struct cmsghdr align;
-        char room[CMSG_SPACE(sizeof fds)];
-    } control = {0};
-    struct msghdr message = {.msg_iov = &bytes, .msg_iovlen = 1};
-    if (count > 0) {
-        message.msg_control = control.room;
-        message.msg_controllen = CMSG_SPACE(count * sizeof *fds);
-        struct cmsghdr *rights = CMSG_FIRSTHDR(&message);
-        rights->cmsg_level = SOL_SOCKET;
-        rights->cmsg_type = SCM_RIGHTS;
-        rights->cmsg_len = CMSG_LEN(count * sizeof *fds);
-        memcpy(CMSG_DATA(rights), fds, count * sizeof *fds);
-    }
-    return sendmsg(socket, &message, MSG_NOSIGNAL) == 1 ? 0 : -1;
+    return descriptors_send(socket, &present, 1, fds, count, 0) == 1 ? 0 : -1;
 }
 
 static int receive_trees(int socket, int trees[HOST_TREES]) {
     char present = 0;
-    struct iovec bytes = {.iov_base = &present, .iov_len = 1};
-    union {
-        struct cmsghdr align;
-        char room[CMSG_SPACE(HOST_TREES * sizeof(int))];
-    } control;
-    struct msghdr message = {.msg_iov = &bytes,
-                             .msg_iovlen = 1,
-                             .msg_control = control.room,
-                             .msg_controllen = sizeof control.room};
-    if (recvmsg(socket, &message, MSG_CMSG_CLOEXEC) != 1)
+    int fds[HOST_TREES];
+    size_t count, used = 0;
+    if (descriptors_receive(socket, &present, 1, fds, HOST_TREES, &count, 0) != 1)
         return -1;
-    const struct cmsghdr *rights = CMSG_FIRSTHDR(&message);
-    size_t used = 0;
     for (int i = 0; i < HOST_TREES; i++)
-        if (rights && present & 1 << i)
-            memcpy(&trees[i], CMSG_DATA(rights) + used++ * sizeof(int), sizeof(int));
+        if (present & 1 << i && used < count)
+            trees[i] = fds[used++];
     return 0;
 }
 

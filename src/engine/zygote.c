@@ -6,10 +6,10 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
-#include <sys/uio.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "descriptors.h"
 #include "log.h"
 #include "zygote_start.h"
 
@@ -341,28 +341,9 @@ void zygotes_leave(struct zygotes *set, uint64_t number) {
 }
 
 int zygote_send(struct zygote *zygote, const struct zygote_job *job, const int fds[JOB_FDS_MAX]) {
-    struct zygote_job copy = *job;
-    struct iovec part = {&copy, sizeof copy};
-    union {
-        struct cmsghdr align;
-        char bytes[CMSG_SPACE(JOB_FDS_MAX * sizeof(int))];
-    } control;
-    size_t size = (JOB_FDS + job->groups) * sizeof(int);
-    memset(&control, 0, sizeof control);
-    struct msghdr header = {.msg_iov = &part,
-                            .msg_iovlen = 1,
-                            .msg_control = control.bytes,
-                            .msg_controllen = CMSG_SPACE(size)};
-    struct cmsghdr *rights = CMSG_FIRSTHDR(&header);
-    rights->cmsg_level = SOL_SOCKET;
-    rights->cmsg_type = SCM_RIGHTS;
-    rights->cmsg_len = CMSG_LEN(size);
-    memcpy(CMSG_DATA(rights), fds, size);
-    ssize_t sent;
-    do
-        sent = sendmsg(zygote->process.jobs_fd, &header, MSG_NOSIGNAL | MSG_DONTWAIT);
-    while (sent < 0 && errno == EINTR);
-    return sent == sizeof copy ? 0 : -1;
+    ssize_t sent = descriptors_send(zygote->process.jobs_fd, job, sizeof *job, fds,
+                                    JOB_FDS + job->groups, MSG_DONTWAIT);
+    return sent == sizeof *job ? 0 : -1;
 }
 
 bool zygotes_has(const struct zygotes *set, pid_t pid) {

@@ -13,9 +13,9 @@
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
-#include <sys/uio.h>
 #include <unistd.h>
 
+#include "descriptors.h"
 #include "runner_message.h"
 
 /* Where the descriptors wait until the low numbers are free. */
@@ -105,23 +105,10 @@ static int give_up_rights(const struct zygote_job *job) {
 /* Tells the engine that the runner is in place; listener: of its filter, or -1. */
 static int report_ready(int listener) {
     struct zygote_report report = {.stage = STAGE_READY};
-    struct iovec part = {&report, sizeof report};
-    union {
-        struct cmsghdr align;
-        char bytes[CMSG_SPACE(sizeof(int))];
-    } control;
-    memset(&control, 0, sizeof control);
-    struct msghdr header = {.msg_iov = &part, .msg_iovlen = 1};
-    if (listener >= 0) {
-        header.msg_control = control.bytes;
-        header.msg_controllen = sizeof control.bytes;
-        struct cmsghdr *rights = CMSG_FIRSTHDR(&header);
-        rights->cmsg_level = SOL_SOCKET;
-        rights->cmsg_type = SCM_RIGHTS;
-        rights->cmsg_len = CMSG_LEN(sizeof(int));
-        memcpy(CMSG_DATA(rights), &listener, sizeof(int));
-    }
-    return sendmsg(REPORT_FD, &header, MSG_NOSIGNAL) == sizeof report ? 0 : -1;
+    size_t count = listener >= 0 ? 1 : 0;
+    return descriptors_send(REPORT_FD, &report, sizeof report, &listener, count, 0) == sizeof report
+               ? 0
+               : -1;
 }
 
 /* The program that every process of the sandbox is under. Its refusals go to a listener of its own,

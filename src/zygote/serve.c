@@ -7,8 +7,9 @@
 #include <string.h>
 #include <sys/prctl.h>
 #include <sys/socket.h>
-#include <sys/uio.h>
 #include <unistd.h>
+
+#include "descriptors.h"
 
 #define NAME "stepbox-zygote"
 
@@ -32,45 +33,14 @@ __attribute__((visibility("default"))) int zygote_prepare(void) {
     return getppid() == engine ? 0 : -1;
 }
 
-/* Takes the descriptors of a message in their order; those that are too many are closed. */
-static size_t take_descriptors(struct msghdr *header, int fds[JOB_FDS_MAX]) {
-    size_t count = 0;
-    for (struct cmsghdr *h = CMSG_FIRSTHDR(header); h; h = CMSG_NXTHDR(header, h)) {
-        size_t here = h->cmsg_level == SOL_SOCKET && h->cmsg_type == SCM_RIGHTS
-                          ? (h->cmsg_len - CMSG_LEN(0)) / sizeof(int)
-                          : 0;
-        for (size_t i = 0; i < here; i++) {
-            int fd;
-            memcpy(&fd, CMSG_DATA(h) + i * sizeof(int), sizeof fd);
-            if (count < JOB_FDS_MAX)
-                fds[count++] = fd;
-            else
-                close(fd);
-        }
-    }
-    return count;
-}
-
 /* Waits for a job; ends the process when there is no engine any more. False: that was none. */
 static bool receive_job(int jobs_fd, struct zygote_job *job, int fds[JOB_FDS_MAX]) {
-    struct iovec part = {job, sizeof *job};
-    union {
-        struct cmsghdr align;
-        char bytes[CMSG_SPACE(JOB_FDS_MAX * sizeof(int))];
-    } control;
-    struct msghdr header = {.msg_iov = &part,
-                            .msg_iovlen = 1,
-                            .msg_control = control.bytes,
-                            .msg_controllen = sizeof control.bytes};
+    size_t count;
     for (int i = 0; i < JOB_FDS_MAX; i++)
         fds[i] = -1;
-    ssize_t got;
-    do
-        got = recvmsg(jobs_fd, &header, MSG_CMSG_CLOEXEC);
-    while (got < 0 && errno == EINTR);
+    ssize_t got = descriptors_receive(jobs_fd, job, sizeof *job, fds, JOB_FDS_MAX, &count, 0);
     if (got <= 0)
         _exit(got < 0);
-    size_t count = take_descriptors(&header, fds);
     return got == sizeof *job && job->groups <= JOB_GROUPS_MAX && count == JOB_FDS + job->groups;
 }
 
