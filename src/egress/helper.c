@@ -13,6 +13,7 @@
 
 #include "link.h"
 #include "program_path.h"
+#include "routes.h"
 
 #define MAX_ARGUMENTS 48
 
@@ -27,22 +28,9 @@ static void add(struct arguments *arguments, const char *const *more) {
     arguments->list[arguments->count] = NULL;
 }
 
-/* Whether the host has a default route of the family that is no refusal. */
-static bool host_has_ipv6(void) {
-    FILE *file = fopen("/proc/net/ipv6_route", "re");
-    char line[512], to[64], bits[16], name[64];
-    bool found = false;
-    while (file && !found && fgets(line, sizeof line, file))
-        found = sscanf(line, "%63s %15s %*s %*s %*s %*s %*s %*s %*s %63s", to, bits, name) == 3 &&
-                strcmp(bits, "00") == 0 && strcmp(name, "lo") != 0;
-    if (file)
-        fclose(file);
-    return found;
-}
-
 /* Nothing is forwarded into the sandbox, and no address of its link leads to the host. The anchor
  * ends before pasta does, which newer versions take for the end of the network. */
-static void pasta_arguments(struct arguments *arguments, const char *anchor) {
+static void pasta_arguments(struct arguments *arguments, const char *anchor, bool v6) {
     static const char *const base[] = {"pasta",        "--foreground", "--quiet",
                                        "--config-net", "--no-map-gw",  "--tcp-ports",
                                        "none",         "--udp-ports",  "none",
@@ -53,10 +41,11 @@ static void pasta_arguments(struct arguments *arguments, const char *anchor) {
                                        "--ns-ifname",  LINK_NAME,      "--address",
                                        LINK_ADDRESS,   "--netmask",    LINK_BITS,
                                        "--gateway",    LINK_GATEWAY,   NULL};
-    static const char *const v6[] = {"--address", LINK_ADDRESS6, "--gateway", LINK_GATEWAY6, NULL};
+    static const char *const with_v6[] = {"--address", LINK_ADDRESS6, "--gateway", LINK_GATEWAY6,
+                                          NULL};
     static const char *const v4_only[] = {"--ipv4-only", NULL};
     add(arguments, base);
-    add(arguments, host_has_ipv6() ? v6 : v4_only);
+    add(arguments, v6 ? with_v6 : v4_only);
     add(arguments, (const char *const[]){anchor, NULL});
 }
 
@@ -93,9 +82,12 @@ int helper_start(struct helper *helper, pid_t anchor, char *message, size_t room
     struct arguments arguments = {0};
     if (program_path_find("pasta", program)) {
         helper->name = "pasta";
-        pasta_arguments(&arguments, pid_text);
+        bool v6 = routes_have_default(true, NULL);
+        helper->both = v6 && routes_have_default(false, NULL);
+        pasta_arguments(&arguments, pid_text, v6);
     } else if (program_path_find("slirp4netns", program)) {
         helper->name = "slirp4netns";
+        helper->both = false;
         slirp_arguments(&arguments, pid_text, user_namespace);
     } else {
         snprintf(message, room,

@@ -5,11 +5,13 @@
 #ifndef STEPBOX_HELPER_H
 #define STEPBOX_HELPER_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <sys/types.h>
 
 struct helper {
     const char *name; /* "pasta" or "slirp4netns" */
+    bool both;        /* it gives the link addresses of IPv4 and of IPv6 */
     pid_t pid;
     int errors_fd; /* what it writes to stderr; it ends when the helper does. Non-blocking. */
 };

@@ -21,6 +21,7 @@
 #include "link.h"
 #include "program_path.h"
 #include "program_run.h"
+#include "routes.h"
 
 static int failed(const char *what, char *message, size_t room) {
     snprintf(message, room, "%s: %s", what, strerror(errno));
@@ -122,30 +123,9 @@ int inside_load_rules(const struct namespaces *ns, const char *rules, char *mess
 /* Milliseconds for the second family of addresses once the first is there. */
 #define SECOND_FAMILY_MS 1000
 
-/* Whether a table of routes of /proc/net has a default one through the link, or any if that is
- * NULL. */
-static bool has_default(const char *table, bool v6, const char *link) {
-    FILE *file = fopen(table, "re");
-    char line[512], name[64], to[64], bits[16];
-    bool found = false;
-    while (file && !found && fgets(line, sizeof line, file)) {
-        if (v6)
-            found =
-                sscanf(line, "%63s %15s %*s %*s %*s %*s %*s %*s %*s %63s", to, bits, name) == 3 &&
-                strcmp(bits, "00") == 0;
-        else
-            found = sscanf(line, "%63s %63s", name, to) == 2 && strcmp(to, "00000000") == 0;
-        /* Where there is none, the kernel has an unreachable one of IPv6 through the loopback. */
-        found = found && (link ? strcmp(name, link) == 0 : strcmp(name, "lo") != 0);
-    }
-    if (file)
-        fclose(file);
-    return found;
-}
-
 struct waiting {
     int milliseconds, stop_fd;
-    bool both; /* the host has routes of both families, so the helper may make both */
+    bool both;
 };
 
 static int await_link(void *user, char *message, size_t room) {
@@ -154,8 +134,8 @@ static int await_link(void *user, char *message, size_t room) {
     int until = waiting->milliseconds;
     bool is_there = false;
     for (int waited = 0; waited < until; waited += 2) {
-        bool v4 = has_default("/proc/self/net/route", false, LINK_NAME);
-        bool v6 = has_default("/proc/self/net/ipv6_route", true, LINK_NAME);
+        bool v4 = routes_have_default(false, LINK_NAME);
+        bool v6 = routes_have_default(true, LINK_NAME);
         if ((v4 && v6) || ((v4 || v6) && !waiting->both) || poll(&stop, 1, 2) > 0)
             return 0;
         if ((v4 || v6) && !is_there) {
@@ -170,11 +150,9 @@ static int await_link(void *user, char *message, size_t room) {
     return -1;
 }
 
-int inside_await_link(const struct namespaces *ns, int milliseconds, int stop_fd, char *message,
-                      size_t room) {
-    struct waiting waiting = {milliseconds, stop_fd,
-                              has_default("/proc/self/net/route", false, NULL) &&
-                                  has_default("/proc/self/net/ipv6_route", true, NULL)};
+int inside_await_link(const struct namespaces *ns, bool both, int milliseconds, int stop_fd,
+                      char *message, size_t room) {
+    struct waiting waiting = {milliseconds, stop_fd, both};
     return inside_run(ns, INSIDE_NETWORK, await_link, &waiting, message, room);
 }
 

@@ -20,9 +20,10 @@ int inside_open_sockets(const struct namespaces *ns, struct inside_sockets *sock
 int inside_load_rules(const struct namespaces *ns, const char *rules, char *message, size_t room);
 
 /* Waits until the link has a default route, for so many milliseconds at most, or until the other
- * end of stop_fd is closed (then 0 as well). */
-int inside_await_link(const struct namespaces *ns, int milliseconds, int stop_fd, char *message,
-                      size_t room);
+ * end of stop_fd is closed (then 0 as well). both: of IPv4 and IPv6, though the second is not
+ * waited for as long. */
+int inside_await_link(const struct namespaces *ns, bool both, int milliseconds, int stop_fd,
+                      char *message, size_t room);
 
 /* Puts a file that names LINK_RESOLVER over the sandbox's /etc/resolv.conf. */
 int inside_name_resolver(const struct namespaces *ns, char *message, size_t room);

@@ -99,7 +99,8 @@ static int bring_up(char *message, size_t room) {
     }
     int result = helper_start(&helper, anchor, message, room);
     if (result == 0) {
-        result = inside_await_link(&sandbox, LINK_DEADLINE_MS, helper.errors_fd, message, room);
+        result = inside_await_link(&sandbox, helper.both, LINK_DEADLINE_MS, helper.errors_fd,
+                                   message, room);
         /* It closes that when it ends, which is a moment before it can be waited for. */
         struct pollfd end = {.fd = helper.errors_fd};
         if (poll(&end, 1, 0) > 0) {
