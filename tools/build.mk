@@ -122,7 +122,7 @@ $(BUILD)/bin/stepbox-agent: $(AGENT_OBJ) $(COMMON_OBJ)
 	$(CC) $(LDFLAGS) -o $@ $^ $(SERVER_LIBS) $(call pc,libs,$(AGENT_PC))
 
 # Of what is common it needs no HTTP server.
-EGRESS_COMMON := $(addprefix $(BUILD)/obj/common/,bpf_program.o descriptors.o log.o net_ranges.o program_path.o)
+EGRESS_COMMON := $(addprefix $(BUILD)/obj/common/,bpf_program.o descriptors.o log.o net_ranges.o program_path.o text_file.o)
 $(BUILD)/bin/stepbox-egress: $(EGRESS_OBJ) $(EGRESS_COMMON)
 	@mkdir -p $(@D)
 	$(CC) $(LDFLAGS) -o $@ $^ $(call pc,libs,jansson) -lev

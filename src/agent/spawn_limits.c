@@ -1,6 +1,7 @@
 #include "spawn_limits.h"
 
 #include "privileges.h"
+#include "text_file.h"
 
 #include <fcntl.h>
 #include <sys/resource.h>
@@ -29,11 +30,7 @@ void spawn_offer_to_kernel(void) {
     privileges_act_as(AGENT_ROOT);
     int fd = open("/proc/self/oom_score_adj", O_WRONLY | O_CLOEXEC);
     privileges_act_as(before);
-    if (fd < 0)
-        return;
-    ssize_t ignored = write(fd, "1000", 4);
-    (void)ignored;
-    close(fd);
+    text_file_write_to(fd, "1000");
 }
 
 void spawn_limits_lower(bool runner) {

@@ -15,14 +15,7 @@
 
 #include "call_filter.h"
 #include "own_root.h"
-
-static int write_text(const char *path, const char *text) {
-    int fd = open(path, O_WRONLY | O_CLOEXEC);
-    ssize_t written = fd < 0 ? -1 : write(fd, text, strlen(text));
-    if (fd >= 0)
-        close(fd);
-    return written < 0 ? -1 : 0;
-}
+#include "text_file.h"
 
 /* Who owns a sandbox's namespaces has every right over them: but only from the namespace that he
  * made them in, which this leaves. */
@@ -31,10 +24,11 @@ static int leave_user_namespace(void) {
     snprintf(uid, sizeof uid, "%u %u 1", geteuid(), geteuid());
     snprintf(gid, sizeof gid, "%u %u 1", getegid(), getegid());
     prctl(PR_SET_DUMPABLE, 1); /* else /proc/self is root's */
-    if (unshare(CLONE_NEWUSER | CLONE_NEWNS) < 0 || write_text("/proc/self/uid_map", uid) < 0 ||
-        write_text("/proc/self/setgroups", "deny") < 0)
+    if (unshare(CLONE_NEWUSER | CLONE_NEWNS) < 0 ||
+        text_file_write("/proc/self/uid_map", uid) < 0 ||
+        text_file_write("/proc/self/setgroups", "deny") < 0)
         return -1;
-    return write_text("/proc/self/gid_map", gid);
+    return text_file_write("/proc/self/gid_map", gid);
 }
 
 static int drop_capabilities(void) {

@@ -7,6 +7,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "text_file.h"
+
 #define SPACE " \t\n"
 
 static int open_file(int directory, const char *group, const char *file, int flags) {
@@ -19,15 +21,7 @@ static int open_file(int directory, const char *group, const char *file, int fla
 }
 
 int cgroup_file_write(int directory, const char *group, const char *file, const char *text) {
-    int fd = open_file(directory, group, file, O_WRONLY);
-    if (fd < 0)
-        return -1;
-    ssize_t length = (ssize_t)strlen(text);
-    int result = write(fd, text, (size_t)length) == length ? 0 : -1;
-    int saved = errno;
-    close(fd);
-    errno = saved;
-    return result;
+    return text_file_write_to(open_file(directory, group, file, O_WRONLY), text);
 }
 
 int cgroup_file_write_number(int directory, const char *group, const char *file, int64_t number) {

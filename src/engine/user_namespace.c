@@ -21,6 +21,7 @@
 
 #include "descriptors.h"
 #include "process.h"
+#include "text_file.h"
 
 /* Of Linux 5.2 and 5.12; the header of Debian 12's libc has them too. */
 #ifndef OPEN_TREE_CLONE
@@ -37,22 +38,10 @@ static int complain(const char *what) {
     return -1;
 }
 
-static int write_file(const char *path, const char *text) {
-    int fd = open(path, O_WRONLY | O_CLOEXEC);
-    if (fd < 0)
-        return -1;
-    ssize_t length = (ssize_t)strlen(text);
-    int result = write(fd, text, (size_t)length) == length ? 0 : -1;
-    int saved = errno;
-    close(fd);
-    errno = saved;
-    return result;
-}
-
 static int write_map(pid_t pid, const char *name, const char *text) {
     char path[64];
     snprintf(path, sizeof path, "/proc/%ld/%s", (long)pid, name);
-    return write_file(path, text);
+    return text_file_write(path, text);
 }
 
 /* Runs newuidmap or newgidmap. */
@@ -195,11 +184,11 @@ static int enter_single(const struct sandbox_ids *ids) {
     if (unshare(CLONE_NEWUSER) < 0)
         return complain("No permissions to create a new user namespace");
     sandbox_ids_map(ids, false, text);
-    if (write_file("/proc/self/uid_map", text) < 0)
+    if (text_file_write("/proc/self/uid_map", text) < 0)
         return complain("setting up uid map");
     sandbox_ids_map(ids, true, text);
-    if (write_file("/proc/self/setgroups", "deny") < 0 ||
-        write_file("/proc/self/gid_map", text) < 0)
+    if (text_file_write("/proc/self/setgroups", "deny") < 0 ||
+        text_file_write("/proc/self/gid_map", text) < 0)
         return complain("setting up gid map");
     return 0;
 }

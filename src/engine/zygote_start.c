@@ -17,6 +17,7 @@
 #include <unistd.h>
 
 #include "process.h"
+#include "text_file.h"
 #include "zygote_image.h"
 #include "zygote_job.h"
 
@@ -110,16 +111,6 @@ static void fail(const char *what) {
     _exit(127);
 }
 
-/* When memory runs out, runners shall end before agents (and so before the engine). */
-static void offer_to_kernel(void) {
-    int fd = open("/proc/self/oom_score_adj", O_WRONLY | O_CLOEXEC);
-    if (fd < 0)
-        return;
-    ssize_t ignored = write(fd, "1000", 4);
-    (void)ignored;
-    close(fd);
-}
-
 /* An own description of a file in memory: its offset is not shared with other zygotes'. */
 static int reopen(int fd) {
     char path[64];
@@ -159,7 +150,8 @@ static void run_child(const struct zygote_files *files, int jobs, int errors, ui
     setrlimit(RLIMIT_CORE, &no_core);
     if (arrange(files, jobs, errors))
         _exit(127);
-    offer_to_kernel();
+    /* When memory runs out, runners shall end before agents (and so before the engine). */
+    text_file_write("/proc/self/oom_score_adj", "1000");
     /* The runners shall not hold the keys of whoever started the engine. */
     syscall(SYS_keyctl, KEYCTL_JOIN_SESSION_KEYRING, NULL);
     if (uid && process_become(uid, gid) < 0)
