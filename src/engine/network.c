@@ -1,8 +1,8 @@
-#include "network.h"
+/* network.c - the link of a sandbox, and the changes of what it lets through. */
+#include "network_internal.h"
 
 #include <errno.h>
 #include <fcntl.h>
-#include <limits.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -14,7 +14,6 @@
 #include "log.h"
 #include "network_rules.h"
 #include "network_spawn.h"
-#include "program_path.h"
 #include "sandbox_log.h"
 
 /* Seconds until a link that has gone down is made anew; doubled with each failure in a row. */
@@ -22,55 +21,6 @@
 #define RESTART_MOST 30.0
 /* Seconds for an answer of stepbox-egress. */
 #define ANSWER_DEADLINE 20.0
-
-/* What was asked of stepbox-egress and is not answered. The oldest first. */
-struct change {
-    struct change *next;
-    network_done *done; /* NULL: nobody waits */
-    void *user;
-};
-
-struct network {
-    network_owner owner;
-    network_config config;
-    pid_t init;
-    int pidfd; /* of PID 1, our own copy; -1: never had a link */
-    pid_t pid; /* of stepbox-egress; 0: it does not run */
-    int control_fd;
-    bool up;         /* it has answered once */
-    char error[512]; /* why it ended, as far as it said */
-    unsigned restarts;
-    double restart_after;
-    struct change *changes;
-    ev_io readable;
-    ev_child exited;
-    ev_timer restart, deadline;
-};
-
-int network_available(char *message, size_t room) {
-    char path[PATH_MAX];
-    if (!program_path_find("pasta", path) && !program_path_find("slirp4netns", path))
-        snprintf(
-            message, room,
-            "sandboxes cannot have internet access on this host: install the package \"passt\" "
-            "(or \"slirp4netns\")");
-    else if (!program_path_find("nft", path))
-        snprintf(message, room,
-                 "sandboxes cannot have internet access on this host: install the package "
-                 "\"nftables\"");
-    else
-        return 0;
-    return -1;
-}
-
-json_t *network_host_describe(void) {
-    char message[256];
-    bool available = network_available(message, sizeof message) == 0;
-    json_t *object = json_pack("{s:b}", "available", available);
-    if (!available)
-        json_object_set_new(object, "why", json_string(message));
-    return object;
-}
 
 /* Tells who waits for the oldest change. */
 static void finish_change(struct network *network, const char *error) {
@@ -312,43 +262,4 @@ void network_apply(struct network *network, network_config *config, pid_t init, 
 
 bool network_is_process(const struct network *network, pid_t pid) {
     return network && network->pid == pid;
-}
-
-static void describe_lists(const network_config *config, json_t *object) {
-    json_object_set(object, "allowOut", config->allow); /* without one: not set */
-    json_object_set(object, "denyOut", config->deny);
-    /* Neither user nor password: others may ask. */
-    if (config->proxy)
-        json_object_set_new(
-            object, "egressProxy",
-            json_pack("{s:O}", "address", json_object_get(config->proxy, "address")));
-}
-
-void network_describe_config(const struct network *network, json_t *detail) {
-    const network_config *config = &network->config;
-    json_object_set_new(detail, "allowInternetAccess",
-                        config->internet_set ? json_boolean(config->internet) : json_null());
-    if (json_array_size(config->allow) + json_array_size(config->deny) == 0 && !config->proxy)
-        return;
-    json_t *object = json_object();
-    describe_lists(config, object);
-    json_object_set_new(detail, "network", object);
-}
-
-json_t *network_describe(const struct network *network) {
-    const char *link = !network || network->pidfd < 0 ? "none" : network->up ? "up" : "down";
-    json_t *object = json_pack("{s:s}", "link", link);
-    if (network) {
-        const network_config *config = &network->config;
-        const char *access = !network_config_opens(config)       ? "none"
-                             : network_config_denies_all(config) ? "allowed"
-                                                                 : "internet";
-        json_object_set_new(object, "access", json_string(access));
-        describe_lists(config, object);
-    }
-    if (network && network->pidfd >= 0)
-        json_object_set_new(object, "restarts", json_integer((json_int_t)network->restarts));
-    if (network && network->error[0] && !network->up)
-        json_object_set_new(object, "error", json_string(network->error));
-    return object;
 }
