@@ -2,6 +2,14 @@
 
 local attack = require "spec.support.attack"
 
+--- Where a probe may mount something: outside in the family's folder, which goes with it.
+local function place(name, inside)
+  return function(frame)
+    local outside = frame:folder() .. "/" .. name
+    return { outside = { place = outside }, inside = { place = inside or "/tmp/" .. name } }
+  end
+end
+
 return {
   title = "Mounts",
 
@@ -10,9 +18,10 @@ return {
     naive = "mounts: root of a user namespace may",
     ours = "EPERM, for the sandbox's root too",
     where = "namespaces",
+    prepare = place "m",
     python = [[
-os.makedirs("/tmp/probe-m", exist_ok=True)
-target, BIND, PRIVATE = b"/tmp/probe-m", 0x1000, 0x44000
+os.makedirs("@place@", exist_ok=True)
+target, BIND, PRIVATE = b"@place@", 0x1000, 0x44000
 attempts({
     "tmpfs": lambda: call("mount", b"none", target, b"tmpfs", 0, None),
     "proc": lambda: call("mount", b"none", target, b"proc", 0, None),
@@ -26,6 +35,7 @@ attempts({
     naive = "mounts: a filter of mount alone does not see them",
     ours = "EPERM, for the sandbox's root too",
     where = "namespaces",
+    prepare = place "t",
     python = [[
 def mount_tmpfs():
     fs = call("fsopen", b"tmpfs", 0)
@@ -34,8 +44,8 @@ def mount_tmpfs():
 
 def bind():
     tree = call("open_tree", -100, b"/usr", 1)
-    os.makedirs("/tmp/probe-t", exist_ok=True)
-    call("move_mount", tree, b"", -100, b"/tmp/probe-t", 4)
+    os.makedirs("@place@", exist_ok=True)
+    call("move_mount", tree, b"", -100, b"@place@", 4)
 
 attempts({
     "tmpfs": mount_tmpfs,
@@ -50,16 +60,14 @@ attempts({
     naive = "writes to what was read-only",
     ours = "EPERM, and the file stays unwritable",
     where = "namespaces",
-    prepare = function()
-      return { outside = { path = "/tmp/probe-ro" }, inside = { path = "/opt/stepbox" } }
-    end,
+    prepare = place("ro", "/opt/stepbox"),
     python = [[
-path = b"@path@"
+path = b"@place@"
 def bind():
     os.makedirs(path, exist_ok=True)
     call("mount", b"tmp", path, b"tmpfs", 0, None)
     call("mount", None, path, None, 0x1021, None)
-if path == b"/tmp/probe-ro":
+if path != b"/opt/stepbox":
     bind()
 def old():
     call("mount", None, path, None, 0x1020, None)
@@ -76,12 +84,10 @@ attempts({"old": old, "new": new})]],
     naive = "shows what is under it",
     ours = "EPERM, and the file stays covered",
     where = "namespaces",
-    prepare = function()
-      return { outside = { path = "/tmp/probe-u" }, inside = { path = "/proc/keys" } }
-    end,
+    prepare = place("u", "/proc/keys"),
     python = [[
-path = b"@path@"
-if path == b"/tmp/probe-u":
+path = b"@place@"
+if path != b"/proc/keys":
     os.makedirs(path, exist_ok=True)
     call("mount", b"tmp", path, b"tmpfs", 0, None)
 probe(lambda: call("umount2", path, 2))]],
@@ -92,8 +98,9 @@ probe(lambda: call("umount2", path, 2))]],
     naive = "moves the root",
     ours = "EPERM",
     where = "namespaces",
+    prepare = place "p",
     python = [[
-new = b"/tmp/probe-p"
+new = b"@place@"
 os.makedirs(new, exist_ok=True)
 try:
     call("mount", None, b"/", None, 0x44000, None)
@@ -110,11 +117,13 @@ probe(lambda: call("pivot_root", new, new + b"/old"))]],
     ours = "root's chroot leads back to the sandbox's own root; user has none",
     where = "namespaces",
     prepare = function(frame)
-      return { outside = { marker = frame:folder() }, inside = { marker = frame:folder() } }
+      local values = place "cell" (frame)
+      values.outside.marker, values.inside.marker = frame:folder(), frame:folder()
+      return values
     end,
     python = [[
 def climb():
-    cell = "/tmp/probe-cell"
+    cell = "@place@"
     os.makedirs(cell + "/inner", exist_ok=True)
     os.chroot(cell)
     os.chdir("/")

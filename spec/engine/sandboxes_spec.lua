@@ -1,5 +1,3 @@
-local cjson = require "cjson"
-local curl = require "spec.support.curl"
 local engine = require "spec.support.engine"
 
 describe("the engine's sandboxes", function()
@@ -11,22 +9,7 @@ describe("the engine's sandboxes", function()
   teardown(function() daemon:stop() end)
 
   --- What Python code prints in the sandbox.
-  local function inside(code)
-    local answer = curl.request {
-      socket = daemon.socket,
-      method = "POST",
-      url = "http://49999-" .. sandbox.sandboxID .. ".local/execute",
-      headers = { ["X-Access-Token"] = sandbox.envdAccessToken, ["Content-Type"] = "application/json" },
-      body = cjson.encode { code = code },
-    }
-    local printed = {}
-    for line in answer.body:gmatch "[^\n]+" do
-      local event = cjson.decode(line)
-      if event.type == "stdout" then printed[#printed + 1] = event.text end
-      assert(event.type ~= "error", line)
-    end
-    return table.concat(printed)
-  end
+  local function inside(code) return daemon:inside(sandbox, code) end
 
   it("reach nothing of the host that was not given to them", function()
     local try = "import os, socket\ndef probe(name, what):\n  try: print(name, what())\n"

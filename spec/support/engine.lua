@@ -127,13 +127,13 @@ function Engine:create(fields, headers)
   return answer.json
 end
 
---- What Python code prints on the host, beside the engine.
-function Engine:outside(code)
+--- What Python code prints on the host, beside the engine; by a program that runs others, if one is given.
+function Engine:outside(code, runner)
   local path = self.folder .. "/probe.py"
   local file = assert(io.open(path, "w"))
   file:write(code)
   file:close()
-  return (M.sh("/usr/bin/python3 " .. path))
+  return (M.sh((runner and runner .. " " or "") .. "/usr/bin/python3 " .. path))
 end
 
 --- The request that runs code in a sandbox, for curl.
@@ -157,6 +157,13 @@ function M.output_of(answer)
   end
   assert(answer.body:find '"end_of_execution"}\n$', answer.body)
   return table.concat(output)
+end
+
+--- Runs code in a sandbox; returns what it printed. Fails when it raised.
+function Engine:inside(sandbox, code)
+  local answer = curl.request(self:execution(sandbox, code))
+  assert(not answer.body:find '"type": "error"', answer.body)
+  return M.output_of(answer)
 end
 
 --- Runs code in a sandbox; returns what it printed, and what it raised.

@@ -1,7 +1,5 @@
 --- A network of the tests' own (spec/support/network/world.sh), with an engine on its "host".
 
-local cjson = require "cjson"
-local curl = require "spec.support.curl"
 local engine = require "spec.support.engine"
 
 local M = {}
@@ -67,30 +65,11 @@ function World:stop() self.daemon:stop() end
 function World:create(fields) return self.daemon:create(fields) end
 
 --- What Python code prints in a sandbox.
-function World:inside(sandbox, code)
-  local answer = curl.request {
-    socket = self.daemon.socket, method = "POST",
-    url = "http://49999-" .. sandbox.sandboxID .. ".local/execute",
-    headers = { ["X-Access-Token"] = sandbox.envdAccessToken, ["Content-Type"] = "application/json" },
-    body = cjson.encode { code = code },
-  }
-  local printed = {}
-  for line in answer.body:gmatch "[^\n]+" do
-    local event = cjson.decode(line)
-    if event.type == "stdout" then printed[#printed + 1] = event.text end
-    assert(event.type ~= "error", line)
-  end
-  return table.concat(printed)
-end
+function World:inside(sandbox, code) return self.daemon:inside(sandbox, code) end
 
 --- What it prints on the host of this network.
 function World:outside(code)
-  local path = self.folder .. "/probe.py"
-  local file = assert(io.open(path, "w"))
-  file:write(code)
-  file:close()
-  return (engine.sh(("nsenter --target %d --net --mount /usr/bin/python3 %s"):format(self.daemon.engine_pid,
-    path)))
+  return self.daemon:outside(code, ("nsenter --target %d --net --mount"):format(self.daemon.engine_pid))
 end
 
 --- Changes the network of a sandbox; returns the answer.
