@@ -11,6 +11,7 @@ and our answer, which is then what is compared.
 
 import argparse
 import concurrent.futures
+import contextlib
 import json
 import os
 import shutil
@@ -31,6 +32,7 @@ from agent_http import Agent
 HERE = os.path.dirname(os.path.abspath(__file__))
 ROOT = os.path.dirname(os.path.dirname(HERE))
 RECORDED_HOME = "/home/user"
+STRAY = "/tmp/x.png"  # what one recorded case writes outside of its home
 SLACK = 4.0  # seconds that an answer may take beyond the recorded time
 WORKERS = 3
 
@@ -307,6 +309,7 @@ class OwnAgent:
         addresses = "127.0.0.1:%d,127.0.0.1:%d" % tuple(ports)
         environment = {"PATH": "/usr/local/bin:/usr/bin:/bin", "LANG": "C.UTF-8", "HOME": self.home}
         command = [program, "--listen", addresses, "--runners", runners, "--home", self.home]
+        self.had_stray = os.path.exists(STRAY)
         self.process = subprocess.Popen(command, env=environment, start_new_session=True)
         deadline = time.monotonic() + 10
         while True:
@@ -328,6 +331,9 @@ class OwnAgent:
                 self.process.kill()
                 self.process.wait()
         shutil.rmtree(self.home, ignore_errors=True)
+        if not self.had_stray:
+            with contextlib.suppress(FileNotFoundError):
+                os.unlink(STRAY)
 
 
 def parse_arguments():
