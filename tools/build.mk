@@ -36,7 +36,9 @@ ENGINE_OBJ := $(call obj_of,engine)
 ZYGOTE_OBJ := $(call obj_of,zygote) $(BUILD)/obj/zygote/common/descriptors.o
 AGENT_OBJ  := $(call obj_of,agent)
 EGRESS_OBJ := $(call obj_of,egress)
-RUNNERS    := $(wildcard src/runners/*/*)
+RUNNERS    := $(filter-out %.c,$(wildcard src/runners/*/*))
+# Parts of runners that their language has no means for: libraries, loaded by the runner beside them.
+RUNNER_LIBS := $(patsubst src/runners/%.c,$(BUILD)/share/stepbox/runners/%.so,$(wildcard src/runners/*/*.c))
 
 $(CORE_OBJ):   EXTRA = $(call pc,cflags,$(CORE_PC))
 $(LUA_OBJ):    EXTRA = -Isrc/core $(LUA_CFLAGS)
@@ -130,12 +132,17 @@ $(BUILD)/bin/stepbox-egress: $(EGRESS_OBJ) $(EGRESS_COMMON)
 # The runners stand where the engine looks for them: ../share/stepbox/runners beside its own directory.
 $(BUILD)/share/stepbox/runners/.stamp: $(RUNNERS)
 	@mkdir -p $(@D)
-	cp -r src/runners/. $(@D)/ && touch $@
+	cp -r src/runners/. $(@D)/ && rm -f $(@D)/*/*.c && touch $@
+
+$(RUNNER_LIBS): $(BUILD)/share/stepbox/runners/%.so: src/runners/%.c
+	@mkdir -p $(@D)
+	$(CC) $(CPPFLAGS) $(filter-out -fsanitize% -MMD -MP,$(CFLAGS)) -fvisibility=default $(if $(filter lua/%,$*),$(LUA_CFLAGS)) -shared \
+	    -Wl,-z,relro,-z,now -o $@ $<
 
 .PHONY: all
 all: $(BUILD)/lib/libstepbox.a $(BUILD)/lib/libstepbox.so $(BUILD)/lua/stepbox/core.so ## build everything
 all: $(BUILD)/lib/libstepbox-archive.a $(BUILD)/lua/stepbox/archive.so
 all: $(BUILD)/lua/stepbox/console.so $(BUILD)/lua/stepbox/editor.so
-all: $(BUILD)/bin/stepboxd $(BUILD)/bin/stepbox-agent $(BUILD)/bin/stepbox-egress $(BUILD)/share/stepbox/runners/.stamp
+all: $(BUILD)/bin/stepboxd $(BUILD)/bin/stepbox-agent $(BUILD)/bin/stepbox-egress $(BUILD)/share/stepbox/runners/.stamp $(RUNNER_LIBS)
 
 -include $(shell find $(BUILD)/obj $(BUILD)/spec -name '*.d' 2>/dev/null)

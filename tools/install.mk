@@ -36,7 +36,10 @@ install-engine: all
 	$(INSTALL) -d $(DESTDIR)$(BINDIR)
 	$(INSTALL) -m 755 $(addprefix $(BUILD)/bin/,stepboxd stepbox-agent stepbox-egress) $(DESTDIR)$(BINDIR)/
 	for file in $(patsubst src/runners/%,%,$(RUNNERS)); do \
-	    $(INSTALL) -D -m 644 src/runners/$$file $(DESTDIR)$(DATADIR)/runners/$$file; \
+	    $(INSTALL) -D -m 644 src/runners/$$file $(DESTDIR)$(DATADIR)/runners/$$file || exit 1; \
+	done
+	for file in $(patsubst $(BUILD)/share/stepbox/runners/%,%,$(RUNNER_LIBS)); do \
+	    $(INSTALL) -D -m 644 $(BUILD)/share/stepbox/runners/$$file $(DESTDIR)$(DATADIR)/runners/$$file || exit 1; \
 	done
 
 # The program knows where its modules are, so that it runs from any prefix. Completions are made, not kept.

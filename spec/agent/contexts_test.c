@@ -69,6 +69,9 @@ static void answers_as_recorded(void **state) {
          "\"an environment variable's value cannot contain NUL\",\"input\":\"\\u0000\"}]}"},
         {"POST", "/execute", "{\"code\":\"\xff\"}", 400, JSON,
          "{\"detail\":\"There was an error parsing the body\"}"},
+        {"POST", "/contexts", "{\"env_vars\":{\"A=B\":\"1\"}}", 422, JSON,
+         "{\"detail\":[{\"type\":\"value_error\",\"loc\":[\"body\",\"env_vars\",\"A=B\"],\"msg\":"
+         "\"an environment variable's name cannot contain '='\",\"input\":\"1\"}]}"},
         {"POST", "/contexts", "{\"cwd\":5}", 422, JSON,
          "{\"detail\":[{\"type\":\"string_type\",\"loc\":[\"body\",\"cwd\"],\"msg\":\"Input should "
          "be a valid string\",\"input\":5}]}"},
@@ -123,6 +126,41 @@ static void finds_default_contexts_by_every_name(void **state) {
         snprintf(expected, sizeof expected, "number_of_executions:%d\nend_of_execution", i + 2);
         expect_events(client, expected);
     }
+    disconnect(client);
+}
+
+static void gives_contexts_their_environment(void **state) {
+    (void)state;
+    struct client *client = connect_code();
+    char id[40];
+    request_json(client, "POST", "/contexts", "{\"env_vars\":{\"OF_CONTEXT\":\"'$(x)\"}}");
+    struct answer answer = read_answer(client, false);
+    assert_int_equal(answer.status, 200);
+    assert_int_equal(sscanf(answer.body, "{\"id\":\"%36s\"", id), 1);
+    free(answer.body);
+    run_in(client, id, "out(os.environ['OF_CONTEXT'])");
+    expect_events(client, "number_of_executions:1\nstdout:'$(x)\nend_of_execution");
+    run_code(client, "out(os.environ.get('OF_CONTEXT', 'none'))");
+    char *events = read_events(client);
+    assert_non_null(strstr(events, "stdout:none"));
+    free(events);
+    disconnect(client);
+}
+
+static void lists_languages(void **state) {
+    (void)state;
+    struct client *client = connect_code();
+    request_json(client, "GET", "/contexts/languages", "");
+    struct answer answer = read_answer(client, false);
+    assert_int_equal(answer.status, 200);
+    json_t *list = json_loads(answer.body, 0, NULL);
+    /* The only runner here; kernels of Jupyter may be listed after it. */
+    json_t *python = json_array_get(list, 0);
+    assert_string_equal(json_string_value(json_object_get(python, "name")), "python");
+    assert_int_equal(json_array_size(json_object_get(python, "aliases")), 2);
+    assert_true(json_is_boolean(json_object_get(python, "available")));
+    json_decref(list);
+    free(answer.body);
     disconnect(client);
 }
 
@@ -215,6 +253,8 @@ int main(void) {
         TEST(answers_as_recorded),
         TEST(answers_other_origins),
         TEST(finds_default_contexts_by_every_name),
+        TEST(gives_contexts_their_environment),
+        TEST(lists_languages),
         TEST(keeps_contexts_apart),
         TEST(asks_for_the_token_where_it_must),
         TEST(closes_connections_of_the_shared_gateway),

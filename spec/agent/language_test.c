@@ -1,5 +1,5 @@
 /* language_test.c - the names of languages, and the commands of their runners. */
-#include "language.h"
+#include "language_kernels.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -15,8 +15,19 @@
 static void normalizes_names(void **state) {
     (void)state;
     static const char *const names[][2] = {
-        {"python", "python"}, {" PyThon\t\n", "python"}, {"", "python"},      {"  ", "python"},
-        {"PY", "python"},     {"python3", "python"},     {"Cobol ", "cobol"}, {"a b", "a b"},
+        {"python", "python"},
+        {" PyThon\t\n", "python"},
+        {"", "python"},
+        {"  ", "python"},
+        {"PY", "python"},
+        {"python3", "python"},
+        {"Cobol ", "cobol"},
+        {"a b", "a b"},
+        {"JS", "javascript"},
+        {"ts", "typescript"},
+        {"R", "r"},
+        {"sh", "bash"},
+        {"Jupyter:Python3", "jupyter:python3"},
     };
     char normal[LANGUAGE_NAME_MAX], name[1000];
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
@@ -42,7 +53,7 @@ static void finds_runners_that_are_there(void **state) {
     fclose(fopen(path, "w"));
     const struct language *language = language_find("python", directory);
     assert_non_null(language);
-    assert_string_equal(language_name(language), "python");
+    assert_string_equal(language->name, "python");
     assert_null(language_find("cobol", directory));
     assert_null(language_find("../python", directory));
     assert_int_equal(language_start_command(language, directory, 3, &command), 0);
@@ -61,10 +72,88 @@ static void finds_runners_that_are_there(void **state) {
     rmdir(directory);
 }
 
+static void gives_options_and_variants(void **state) {
+    (void)state;
+    static const struct language language = {.name = "loud",
+                                             .folder = "quiet",
+                                             .file = "main.q",
+                                             .programs = {"/no/such/program", "sh"},
+                                             .options = {"-x", "-y"},
+                                             .variant = "loud"};
+    static const char *const words[] = {"sh", "-x", "-y", "/r/quiet/main.q", "12", "loud"};
+    language_command command;
+    assert_int_equal(language_start_command(&language, "/r", 12, &command), 0);
+    for (size_t i = 0; i < sizeof words / sizeof *words; i++)
+        assert_string_equal(command.argv[i], words[i]);
+    assert_null(command.argv[6]);
+}
+
+static void says_what_is_missing(void **state) {
+    (void)state;
+    char fault[LANGUAGE_FAULT_MAX];
+    struct language language = {
+        .name = "loud", .programs = {"/no/such/program", "sh"}, .packages = "loud-base loud-extra"};
+    assert_true(language_is_installed(&language, fault));
+    assert_string_equal(fault, "");
+    language.needs[0] = "/no/such/*:/bin/s[h]";
+    assert_true(language_is_installed(&language, fault));
+    language.needs[1] = "/no/such/*:/nor/such";
+    assert_false(language_is_installed(&language, fault));
+    assert_non_null(strstr(fault, "'loud' is not installed: there is no /no/such/*. "));
+    assert_non_null(strstr(fault, "apt-get install loud-base loud-extra)"));
+    language.programs[1] = "no-such-program-of-stepbox";
+    assert_false(language_is_installed(&language, fault));
+    assert_non_null(strstr(fault, "there is no no-such-program-of-stepbox"));
+}
+
+static const char *const kernel_names[] = {"Loud", "quiet", ".hidden", "no json", "of-system"};
+
+static void count_kernel(const struct language *language, void *user) {
+    if (strcmp(language->name, "jupyter:loud") == 0 || strcmp(language->name, "jupyter:quiet") == 0)
+        ++*(int *)user;
+}
+
+static void finds_kernels(void **state) {
+    (void)state;
+    char home[] = "/tmp/stepbox-language-test.XXXXXX", command[200];
+    assert_non_null(mkdtemp(home));
+    for (size_t i = 0; i < sizeof kernel_names / sizeof *kernel_names; i++) {
+        char folder[200], file[300];
+        snprintf(command, sizeof command, "mkdir -p '%s/.local/share/jupyter/kernels/%s'", home,
+                 kernel_names[i]);
+        assert_int_equal(system(command), 0);
+        snprintf(folder, sizeof folder, "%s/.local/share/jupyter/kernels/%s", home,
+                 kernel_names[i]);
+        snprintf(file, sizeof file, "%s/kernel.json", folder);
+        if (i < 4)
+            fclose(fopen(file, "w"));
+    }
+    struct language_kernels *kernels = language_kernels_new(home);
+    const struct language *loud = language_kernels_find(kernels, "jupyter:loud");
+    assert_non_null(loud);
+    assert_string_equal(loud->name, "jupyter:loud");
+    assert_string_equal(loud->variant, "Loud");
+    assert_ptr_equal(language_kernels_find(kernels, "jupyter:loud"), loud);
+    assert_null(language_kernels_find(kernels, "jupyter:.hidden"));
+    assert_null(language_kernels_find(kernels, "jupyter:no json"));
+    assert_null(language_kernels_find(kernels, "jupyter:of-system"));
+    assert_null(language_kernels_find(kernels, "jupyter:../kernels/quiet"));
+    assert_null(language_kernels_find(kernels, "jupyter:"));
+    int count = 0;
+    language_kernels_each(kernels, count_kernel, &count);
+    assert_int_equal(count, 2);
+    language_kernels_free(kernels);
+    snprintf(command, sizeof command, "rm -rf '%s'", home);
+    assert_int_equal(system(command), 0);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(normalizes_names),
         cmocka_unit_test(finds_runners_that_are_there),
+        cmocka_unit_test(gives_options_and_variants),
+        cmocka_unit_test(says_what_is_missing),
+        cmocka_unit_test(finds_kernels),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,7 +1,8 @@
 /* code_interpreter.c - the paths of the service, and the list of contexts. */
 #include "code_interpreter.h"
 
-#include "context.h"
+#include "context_list.h"
+#include "language_service.h"
 #include "request_model.h"
 
 #include <stdio.h>
@@ -9,23 +10,14 @@
 #include <string.h>
 
 #define STRANGERS_BODY_MAX ((size_t)64 * 1024)
-/* Contexts need no token: somebody could make them for ever. */
-#define CONTEXTS_MAX 1000
 
 #define TEXT "text/plain; charset=utf-8"
-/* Of the context that the id "default" names. */
-#define DEFAULT_LANGUAGE "python"
-
-struct entry {
-    struct entry *next;
-    struct context *context;
-    bool is_default; /* of its language */
-};
 
 struct code_interpreter {
     struct agent *agent;
     struct context_settings settings;
-    struct entry *first; /* in the order of their making */
+    struct context_list *contexts;
+    struct language_kernels *kernels;
 };
 
 code_interpreter *code_interpreter_new(struct agent *agent) {
@@ -39,17 +31,19 @@ code_interpreter *code_interpreter_new(struct agent *agent) {
                                                       .envs = &agent->envs,
                                                       .source = agent->runner_source,
                                                       .interrupt_grace = agent->interrupt_grace};
-    return interpreter;
+    interpreter->contexts = context_list_new(&interpreter->settings);
+    interpreter->kernels = language_kernels_new(agent->home);
+    if (interpreter->contexts && interpreter->kernels)
+        return interpreter;
+    code_interpreter_free(interpreter);
+    return NULL;
 }
 
 void code_interpreter_free(code_interpreter *interpreter) {
     if (!interpreter)
         return;
-    for (struct entry *entry = interpreter->first, *next; entry; entry = next) {
-        next = entry->next;
-        context_free(entry->context);
-        free(entry);
-    }
+    context_list_free(interpreter->contexts);
+    language_kernels_free(interpreter->kernels);
     free(interpreter);
 }
 
@@ -65,69 +59,10 @@ static void reply_out_of_memory(http_request *request) {
     reply_text(request, 503, "Failed to create context: out of memory");
 }
 
-/* The context, its runner being started; NULL when out of memory. */
-static struct context *add_context(code_interpreter *interpreter, const struct language *language,
-                                   const char *cwd, bool is_default) {
-    struct entry *entry = malloc(sizeof *entry);
-    struct context *context = entry ? context_new(&interpreter->settings, language, cwd) : NULL;
-    if (!context) {
-        free(entry);
-        return NULL;
-    }
-    *entry = (struct entry){.context = context, .is_default = is_default};
-    struct entry **at = &interpreter->first;
-    while (*at)
-        at = &(*at)->next;
-    *at = entry;
-    return context;
-}
-
-static bool has_id(const struct entry *entry, const char *id) {
-    if (strcmp(context_id(entry->context), id) == 0)
-        return true;
-    return entry->is_default && strcmp(id, "default") == 0 &&
-           strcmp(language_name(context_language(entry->context)), DEFAULT_LANGUAGE) == 0;
-}
-
-/* Where the pointer to the entry is; NULL when there is none. */
-static struct entry **find_entry(code_interpreter *interpreter, const char *id) {
-    for (struct entry **at = &interpreter->first; *at; at = &(*at)->next) {
-        if (has_id(*at, id))
-            return at;
-    }
-    return NULL;
-}
-
-static struct context *default_context(code_interpreter *interpreter,
-                                       const struct language *language) {
-    for (struct entry *entry = interpreter->first; entry; entry = entry->next) {
-        if (entry->is_default && context_language(entry->context) == language)
-            return entry->context;
-    }
-    return add_context(interpreter, language, interpreter->settings.home, true);
-}
-
-/* The language; NULL when there is none such, and the request was answered. */
 static const struct language *find_language(code_interpreter *interpreter, http_request *request,
-                                            const char *name) {
-    char normal[LANGUAGE_NAME_MAX];
-    language_normalize(name, normal);
-    const struct language *language = language_find(normal, interpreter->settings.runners);
-    if (language)
-        return language;
-    char message[LANGUAGE_NAME_MAX + 120], short_message[LANGUAGE_NAME_MAX + 20];
-    snprintf(message, sizeof message,
-             "The '%s' kernel is not available. Please pick another suitable kernel instead, or "
-             "install that kernel.",
-             normal);
-    snprintf(short_message, sizeof short_message, "%s not found", normal);
-    json_t *why = json_pack("{s:s, s:s}", "message", message, "short_message", short_message);
-    char *why_text = why ? json_dumps(why, 0) : NULL, text[1000];
-    snprintf(text, sizeof text, "Failed to create context: %s", why_text ? why_text : "{}");
-    reply_text(request, 400, text);
-    free(why_text);
-    json_decref(why);
-    return NULL;
+                                            const json_t *body) {
+    return language_of_request(interpreter->kernels, interpreter->settings.runners,
+                               model_string(body, "language"), request);
 }
 
 static void reply_no_context(http_request *request, const char *id) {
@@ -153,14 +88,13 @@ static void execute(code_interpreter *interpreter, http_request *request) {
     bool answered = true;
     if (*id && *name) {
         reply_text(request, 400, "Only one of context_id or language can be provided");
-    } else if (*id && strcmp(id, "default") != 0) {
-        struct entry **at = find_entry(interpreter, id);
-        context = at ? (*at)->context : NULL;
+    } else if (*id && strcmp(id, CONTEXT_DEFAULT_ID) != 0) {
+        context = context_list_find(interpreter->contexts, id);
         if (!context)
             reply_no_context(request, id);
     } else {
-        const struct language *language = find_language(interpreter, request, name);
-        context = language ? default_context(interpreter, language) : NULL;
+        const struct language *language = find_language(interpreter, request, body);
+        context = language ? context_list_default(interpreter->contexts, language) : NULL;
         answered = !language;
     }
     if (context) {
@@ -173,34 +107,26 @@ static void execute(code_interpreter *interpreter, http_request *request) {
     json_decref(body);
 }
 
-static json_t *describe(const struct context *context) {
-    return json_pack("{s:s, s:s, s:s}", "id", context_id(context), "language",
-                     language_name(context_language(context)), "cwd", context_cwd(context));
-}
-
-static bool is_full(const code_interpreter *interpreter) {
-    size_t count = 0;
-    for (struct entry *entry = interpreter->first; entry; entry = entry->next)
-        count++;
-    return count >= CONTEXTS_MAX;
-}
-
 static void create_context(code_interpreter *interpreter, http_request *request) {
-    static const model_field fields[] = {
-        {"cwd", MODEL_OPTIONAL_STRING}, {"language", MODEL_OPTIONAL_STRING}, {0}};
+    /* The variables are our own addition to the official server's fields. */
+    static const model_field fields[] = {{"cwd", MODEL_OPTIONAL_STRING},
+                                         {"language", MODEL_OPTIONAL_STRING},
+                                         {"env_vars", MODEL_OPTIONAL_ENVS},
+                                         {0}};
     json_t *body = model_read(request, fields);
     if (!body)
         return;
-    const struct language *language =
-        find_language(interpreter, request, model_string(body, "language"));
-    if (language && is_full(interpreter)) {
+    const struct language *language = find_language(interpreter, request, body);
+    if (language && context_list_is_full(interpreter->contexts)) {
         reply_text(request, 429, "There are too many contexts: delete some first");
     } else if (language) {
         const char *cwd = model_string(body, "cwd");
-        struct context *context =
-            add_context(interpreter, language, *cwd ? cwd : interpreter->settings.home, false);
+        const json_t *envs = json_object_get(body, "env_vars");
+        struct context *context = context_list_add(interpreter->contexts, language,
+                                                   *cwd ? cwd : interpreter->settings.home,
+                                                   json_is_object(envs) ? envs : NULL);
         if (context)
-            http_reply_json(request, 200, describe(context));
+            http_reply_json(request, 200, context_describe(context));
         else
             reply_out_of_memory(request);
     }
@@ -208,41 +134,37 @@ static void create_context(code_interpreter *interpreter, http_request *request)
 }
 
 static void list_contexts(code_interpreter *interpreter, http_request *request) {
-    json_t *list = json_array();
-    for (struct entry *entry = interpreter->first; entry; entry = entry->next)
-        json_array_append_new(list, describe(entry->context));
-    http_reply_json(request, 200, list);
+    http_reply_json(request, 200, context_list_describe(interpreter->contexts));
+}
+
+static void list_languages(code_interpreter *interpreter, http_request *request) {
+    http_reply_json(request, 200,
+                    language_list(interpreter->kernels, interpreter->settings.runners));
 }
 
 static void delete_context(code_interpreter *interpreter, http_request *request, const char *id) {
-    struct entry **at = find_entry(interpreter, id);
-    if (!at) {
+    if (context_list_remove(interpreter->contexts, id))
+        http_reply_json(request, 200, json_null());
+    else
         reply_no_context(request, id);
-        return;
-    }
-    struct entry *entry = *at;
-    *at = entry->next;
-    context_free(entry->context);
-    free(entry);
-    http_reply_json(request, 200, json_null());
 }
 
 static void restart_context(code_interpreter *interpreter, http_request *request, const char *id) {
-    struct entry **at = find_entry(interpreter, id);
-    if (!at) {
+    struct context *context = context_list_find(interpreter->contexts, id);
+    if (!context) {
         reply_no_context(request, id);
         return;
     }
-    context_restart((*at)->context);
+    context_restart(context);
     http_reply_json(request, 200, json_null());
 }
 
 static void interrupt_context(code_interpreter *interpreter, http_request *request,
                               const char *id) {
-    struct entry **at = find_entry(interpreter, id);
+    struct context *context = context_list_find(interpreter->contexts, id);
     /* The default context exists for its users also before its first step. */
-    if (at || strcmp(id, "default") == 0) {
-        bool interrupted = at && context_interrupt((*at)->context);
+    if (context || strcmp(id, CONTEXT_DEFAULT_ID) == 0) {
+        bool interrupted = context && context_interrupt(context);
         http_reply_json(request, 200, json_pack("{s:b}", "interrupted", interrupted));
     } else {
         reply_no_context(request, id);
@@ -264,6 +186,7 @@ static const struct route routes[] = {
     {"POST", "/execute", execute},
     {"POST", "/contexts", create_context},
     {"GET", "/contexts", list_contexts},
+    {"GET", "/contexts/languages", list_languages},
 };
 
 /* Below /contexts/ID. */

@@ -1,6 +1,7 @@
 /* context.c - lets one step after the other to the runner, and survives the runner's end. */
 #include "context.h"
 
+#include "environment.h"
 #include "log.h"
 #include "output_pieces.h"
 #include "runner.h"
@@ -27,6 +28,7 @@ struct context {
     char id[UUID_SIZE];
     const struct language *language;
     char *cwd;
+    json_t *envs;              /* the context's own, or NULL */
     struct runner *runner;     /* NULL when there is none: the next step starts one */
     bool ready;                /* it takes steps */
     bool leaving;              /* the code called exit(): it ends soon */
@@ -205,7 +207,7 @@ static void on_message(void *user, const char *type, const char *line, size_t le
 
 static void tell_start_failure(struct context *context, const char *why) {
     char value[200];
-    snprintf(value, sizeof value, "The %s runner %s", language_name(context->language), why);
+    snprintf(value, sizeof value, "The %s runner %s", context->language->name, why);
     /* What it wrote need not be UTF-8. */
     output_encoder encoder = {0};
     size_t written = 0;
@@ -266,15 +268,18 @@ static void on_deadline(struct ev_loop *loop, struct ev_timer *timer, int events
 static bool start_runner(struct context *context) {
     static const runner_events events = {on_output, on_message, on_ended};
     const struct context_settings *settings = context->settings;
+    json_t *envs = environment_merge(*settings->envs, context->envs);
     context->start_output_length = 0;
-    context->runner = runner_start(settings->loop,
-                                   &(runner_options){.language = context->language,
-                                                     .runners = settings->runners,
-                                                     .cwd = context->cwd,
-                                                     .home = settings->home,
-                                                     .envs = *settings->envs,
-                                                     .source = settings->source},
-                                   &events, context);
+    context->runner = !envs ? NULL
+                            : runner_start(settings->loop,
+                                           &(runner_options){.language = context->language,
+                                                             .runners = settings->runners,
+                                                             .cwd = context->cwd,
+                                                             .home = settings->home,
+                                                             .envs = envs,
+                                                             .source = settings->source},
+                                           &events, context);
+    json_decref(envs);
     if (!context->runner) {
         log_error("cannot start a runner: %s", strerror(errno));
         return false;
@@ -338,14 +343,16 @@ static void on_client_gone(struct step *step, void *user) {
 }
 
 struct context *context_new(const struct context_settings *settings,
-                            const struct language *language, const char *cwd) {
+                            const struct language *language, const char *cwd, const json_t *envs) {
     struct context *context = calloc(1, sizeof *context);
     if (!context)
         return NULL;
     context->settings = settings;
     context->language = language;
     context->cwd = strdup(cwd);
-    if (!context->cwd || uuid_make(context->id)) {
+    context->envs = envs ? json_copy((json_t *)envs) : NULL;
+    if (!context->cwd || (envs && !context->envs) || uuid_make(context->id)) {
+        json_decref(context->envs);
         free(context->cwd);
         free(context);
         return NULL;
@@ -381,6 +388,7 @@ void context_free(struct context *context) {
         end_without_runner(context);
     }
     output_pieces_drop(&context->pieces);
+    json_decref(context->envs);
     free(context->cwd);
     free(context);
 }

@@ -21,9 +21,10 @@ struct context_settings {
     double interrupt_grace;       /* seconds code may ignore an interrupt while others wait */
 };
 
-/* Its runner is started at once. NULL when out of memory. */
+/* Its runner is started at once; envs (or NULL) go with it, above those of the settings. NULL when
+ * out of memory. */
 struct context *context_new(const struct context_settings *settings,
-                            const struct language *language, const char *cwd);
+                            const struct language *language, const char *cwd, const json_t *envs);
 /* Kills the runner; steps that run or wait end with errors. */
 void context_free(struct context *context);
 

@@ -15,8 +15,7 @@ const char *environment_fault(const char *name, const json_t *value) {
     return NULL;
 }
 
-/* A copy of both objects together; NULL when out of memory. */
-static json_t *merge(const json_t *global, const json_t *extra) {
+json_t *environment_merge(const json_t *global, const json_t *extra) {
     json_t *all = json_object();
     if ((global && json_object_update(all, (json_t *)global)) ||
         (extra && json_object_update(all, (json_t *)extra))) {
@@ -38,7 +37,7 @@ static bool is_overridden(const char *entry, json_t *by) {
 }
 
 char **environment_make(const json_t *global, const json_t *extra) {
-    json_t *own = merge(global, extra), *value;
+    json_t *own = environment_merge(global, extra), *value;
     const char *name;
     if (!own)
         return NULL;

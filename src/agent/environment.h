@@ -11,6 +11,10 @@
  * NUL. NULL when it can. */
 const char *environment_fault(const char *name, const json_t *value);
 
+/* A copy of both objects (either may be NULL) in one, the second's values before the first's. NULL
+ * when out of memory. */
+json_t *environment_merge(const json_t *global, const json_t *extra);
+
 /* The agent's own environment, overridden by `global`, overridden by `extra` (either may be NULL),
  * in one allocation to be freed. NULL when out of memory. */
 char **environment_make(const json_t *global, const json_t *extra);

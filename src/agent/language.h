@@ -1,27 +1,30 @@
 /*
- * language.h - the languages that steps can be in, and how their runners are started.
- *
- * A language is available when the directory of runners has one of its name.
+ * language.h - finds the languages that steps can be in, and how their runners are started.
  */
 #ifndef STEPBOX_LANGUAGE_H
 #define STEPBOX_LANGUAGE_H
+
+#include "language_table.h"
 
 #include <stdbool.h>
 #include <stddef.h>
 
 #define LANGUAGE_NAME_MAX 64
-
-struct language;
+/* Bytes of what is said of a language that is missing. */
+#define LANGUAGE_FAULT_MAX 600
 
 /* The name as contexts carry it: trimmed, in lower case, "" and aliases resolved, cut at
  * LANGUAGE_NAME_MAX. */
 void language_normalize(const char *name, char normal[LANGUAGE_NAME_MAX]);
-/* By its normalized name; NULL when there is none such, or its runner is not in `runners`. */
+/* By its normalized name; NULL when the table has none such, or its runner is not in `runners`. */
 const struct language *language_find(const char *normal, const char *runners);
-const char *language_name(const struct language *language);
+/* Whether its runner is in `runners`. */
+bool language_has_runner(const struct language *language, const char *runners);
+/* Whether all that it needs is installed here; if not, says what is missing and how to get it. */
+bool language_is_installed(const struct language *language, char fault[LANGUAGE_FAULT_MAX]);
 
 typedef struct language_command {
-    char *argv[5];
+    char *argv[LANGUAGE_WORDS + 5];
     char file[4096];
     char channel[12];
 } language_command;

@@ -135,7 +135,7 @@ static void on_answer(const int fds[RUNNER_FDS], void *user) {
 bool runner_process_take_spare(const runner_options *options, runner_ends *ends) {
     int fds[RUNNER_FDS];
     json_t *begin =
-        runner_source_has(language_name(options->language)) ? make_begin(options) : NULL;
+        runner_source_has(options->language->name) ? make_begin(options) : NULL;
     if (begin && runner_source_take_spare(options->source, fds)) {
         *ends = ends_of(fds, begin);
         return true;
@@ -146,7 +146,7 @@ bool runner_process_take_spare(const runner_options *options, runner_ends *ends)
 
 struct runner_request *runner_request_new(const runner_options *options, runner_told *told,
                                           void *user) {
-    bool possible = options->source && runner_source_has(language_name(options->language));
+    bool possible = options->source && runner_source_has(options->language->name);
     struct runner_request *request = possible ? calloc(1, sizeof *request) : NULL;
     if (!request)
         return NULL;

@@ -6,6 +6,7 @@
 
 #include "../core/stepbox.h" /* SB_VERSION */
 #include "caps.h"
+#include "language_table.h"
 #include "network.h"
 #include "payload.h"
 #include "rfc3339.h"
@@ -31,27 +32,25 @@ static void read_parameter(const char *name, const char *value, void *user) {
         parameters->bad = name;
 }
 
-/* The names of the runners' folders: "/opt/stepbox/runners/NAME/FILE". */
-static json_t *languages(const struct payload *payload) {
-    static const char folder[] = "/opt/stepbox/runners/";
-    json_t *names = json_object(), *list = json_array();
+/* Whether sandboxes get the runner. */
+static bool has_runner(const struct payload *payload, const struct language *language) {
+    char path[200];
+    snprintf(path, sizeof path, PAYLOAD_DIRECTORY "/runners/%s/%s", language->folder,
+             language->file);
     for (size_t i = 0; i < payload->count; i++) {
-        const char *path = payload->entries[i].path;
-        if (strncmp(path, folder, sizeof folder - 1) != 0)
-            continue;
-        path += sizeof folder - 1;
-        char name[64];
-        size_t length = strcspn(path, "/");
-        if (length >= sizeof name)
-            continue;
-        memcpy(name, path, length);
-        name[length] = '\0';
-        if (json_object_get(names, name))
-            continue;
-        json_object_set_new(names, name, json_true());
-        json_array_append_new(list, json_string(name));
+        if (strcmp(payload->entries[i].path, path) == 0)
+            return true;
     }
-    json_decref(names);
+    return false;
+}
+
+/* The names of the languages that there are runners for. */
+static json_t *languages(const struct payload *payload) {
+    json_t *list = json_array();
+    for (size_t i = 0; i < language_table_size; i++) {
+        if (has_runner(payload, &language_table[i]))
+            json_array_append_new(list, json_string(language_table[i].name));
+    }
     return list;
 }
 
