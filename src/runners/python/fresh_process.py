@@ -2,6 +2,7 @@
 import, its working directory, and all that must differ from process to process.
 """
 
+import atexit
 import os
 import random
 import resource
@@ -93,6 +94,19 @@ def renew_secrets():
         modules["numpy.random"].seed()
 
 
+def _reopen_devnull():
+    """IPython opens it at import and closes it at exit; of the zygote's descriptors none is left,
+    and that number may be another file's by then."""
+    module = sys.modules.get("IPython.utils.io")
+    stale = getattr(module, "devnull", None)
+    if stale is None:
+        return
+    atexit.unregister(stale.close)
+    _kept.append(stale)
+    module.devnull = open(os.devnull, "w", encoding="utf-8")
+    atexit.register(module.devnull.close)
+
+
 def _enter_directory(*paths):
     for path in paths:
         try:
@@ -113,5 +127,6 @@ def begin(message):
     _set_environment(message["env"])
     if message["files"] > 0:
         _limit_files(message["files"])
+    _reopen_devnull()
     _enter_directory(message["cwd"], message["home"])
     _find_packages()
