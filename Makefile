@@ -28,6 +28,10 @@ help: ## list the targets
 bootstrap: ## install the system packages that are missing
 	@tools/bootstrap
 
+.PHONY: languages
+languages: ## install all languages that sandboxes can run: R, Java, Jupyter's kernels and the others
+	@tools/bootstrap languages
+
 .PHONY: demo
 demo: ## install what is missing, build, and run examples/steps.lua on the local engine
 	@tools/bootstrap
