@@ -6,7 +6,8 @@ local Commands = require "stepbox.commands"
 local Files = require "stepbox.files"
 local Pty = require "stepbox.pty"
 local check = require "stepbox.options"
-local result = require "stepbox.result"
+local step = require "stepbox.step"
+require "stepbox.context"
 require "stepbox.info"
 require "stepbox.life"
 
@@ -33,27 +34,8 @@ property("files", Files)
 -- Many files, for few programs: loaded when they are asked for.
 core.box_properties.git = function(box) return setmetatable({ box = box }, require "stepbox.git") end
 
-local STEP_OPTIONS = {
-  language = check.string,
-  context = check.string,
-  envs = check.envs,
-  timeout = check.seconds,
-  on_stdout = check.callable,
-  on_stderr = check.callable,
-  on_result = check.callable,
-  on_error = check.callable,
-  max_output = check.count,
-}
-
-local function wants_events(options)
-  return (options.on_stdout or options.on_stderr or options.on_result or options.on_error) ~= nil
-end
-
---- The step's value, or the failure with the partial execution as fourth value.
-local function outcome(value, message, code, partial)
-  if value then return result.execution(value) end
-  return nil, message, code, partial and result.execution(partial)
-end
+local STEP_OPTIONS = { language = check.string, context = check.string }
+for name, rule in pairs(step.OPTIONS) do STEP_OPTIONS[name] = rule end
 
 ---@class stepbox.StepOptions
 ---@field language? string "python" and what else the sandbox offers
@@ -80,17 +62,11 @@ function Box:step(code, options)
   if options.language and options.context then
     error("bad options of 'step' (only one of 'language' and 'context' can be given)", 2)
   end
-  local events = wants_events(options)
-  local wire = {
+  return step.run(self, code, options, {
     language = options.language,
     context = options.context,
-    envs = options.envs,
-    timeout = options.timeout,
-    max_output = options.max_output,
-    events = events,
-  }
-  if events then return outcome(call.finish_with(options, self:start_step(code, wire))) end
-  return outcome(call.finish(self:start_step(code, wire)))
+    of = not options.context and options.language or nil,
+  })
 end
 
 --- Kills the sandbox, owned or not, and closes this handle.

@@ -5,6 +5,7 @@ local call = require "stepbox.call"
 local check = require "stepbox.options"
 local json = require "stepbox.json"
 local network = require "stepbox.network"
+local recording = require "stepbox.recording"
 local task = require "stepbox.task"
 require "stepbox.box"
 
@@ -47,6 +48,7 @@ local CREATE_OPTIONS = {
   disk = check.bytes,
   processes = check.count,
   open_files = check.count,
+  record = check.record,
   request_timeout = check.seconds,
   on_stdout = check.callable,
   on_stderr = check.callable,
@@ -57,6 +59,7 @@ local CONNECT_OPTIONS = {
   request_timeout = check.seconds,
   own = check.boolean,
   resume = check.boolean,
+  record = check.record,
 }
 
 local LIST_OPTIONS = {
@@ -77,6 +80,12 @@ local function with_name(metadata, name)
   for key, value in pairs(metadata or {}) do copy[key] = value end
   copy.name = name
   return copy
+end
+
+--- Sees to it that a new box records what it shall.
+local function recorded(record, box, ...)
+  if box and record ~= nil then recording.set(box, record) end
+  return box, ...
 end
 
 ---@class stepbox.CreateOptions: stepbox.ClientOptions
@@ -102,6 +111,8 @@ end
 ---@field disk? number bytes of files
 ---@field processes? integer processes and threads of the sandbox's user
 ---@field open_files? integer of each process
+---@field record? boolean|integer what `box:notebook` writes later is kept unless this is false: 32 MiB for
+---  each box or so many bytes, and 64 MiB for all boxes together, the oldest outputs going first
 ---@field on_stdout? fun(text: string, time: number) gets the setup's output as it comes
 ---@field on_stderr? fun(text: string, time: number)
 
@@ -137,8 +148,8 @@ function Client:create(options)
     events = events,
   }
   network.add(wire, options.network, options.egress_proxy)
-  if events then return call.finish_with(options, self.core:start_create(wire)) end
-  return call.finish(self.core:start_create(wire))
+  if events then return recorded(options.record, call.finish_with(options, self.core:start_create(wire))) end
+  return recorded(options.record, call.finish(self.core:start_create(wire)))
 end
 
 ---@class stepbox.ConnectOptions: stepbox.ClientOptions
@@ -147,6 +158,7 @@ end
 ---@field own? boolean take ownership
 ---@field resume? boolean false: a paused one stays so; not together with timeout. The token that may guard
 ---  its ports is not known then
+---@field record? boolean|integer as for `create`
 
 --- A box for a sandbox that exists, by its id; a paused one goes on, unless `resume` is false. It does not
 --- own the sandbox unless `own` is given.
@@ -161,7 +173,7 @@ function Client:connect(id, options)
   if options.timeout and options.resume == false then
     error("bad options of 'connect' (a 'timeout' is for one that goes on: not with 'resume = false')", 2)
   end
-  return call.finish(self.core:start_connect(id, options))
+  return recorded(options.record, call.finish(self.core:start_connect(id, options)))
 end
 
 --- Kills a sandbox by its id.

@@ -107,6 +107,12 @@ function check.strings(value)
   end
 end
 
+--- Whether something is recorded, or how many bytes of it.
+function check.record(value)
+  if type(value) == "boolean" then return nil end
+  return check.bytes(value) and "boolean or a number of bytes above 0 expected, got " .. tostring(value)
+end
+
 --- What says where sandboxes are, the same for every call that may make a client of its own.
 check.connection = {
   api_key = check.string,

@@ -114,7 +114,7 @@ local function result(raw)
     local ok, value = pcall(json.decode, text)
     raw[name] = ok and value or text
   end
-  raw.encoded = nil
+  raw.encoded, raw.logs_before = nil, nil
   return setmetatable(raw, Result)
 end
 

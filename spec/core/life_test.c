@@ -483,24 +483,6 @@ static void calls_of_a_box_answer(void **state) {
     sb_op_free(op);
 }
 
-static void an_interrupt_says_whether_something_ran(void **state) {
-    struct connection *c = *state;
-    server_add_reply(c->server, "POST /contexts/default/interrupt ", "200 OK", "",
-                     "{\"interrupted\": true}");
-    sb_op *op = sb_box_interrupt(c->box, NULL, &c->error);
-    assert_int_equal(sb_op_wait(op, &c->error), 0);
-    assert_true(sb_op_flag(op));
-    sb_op_free(op);
-    server_add_reply(c->server, "POST /contexts/a%2Fb/interrupt ", "404 Not Found", "",
-                     "Context a/b not found");
-    assert_int_equal(connection_end(c, sb_box_interrupt(c->box, "a/b", &c->error)), SB_NOT_FOUND);
-    server_add_reply(c->server, "POST /contexts/", "404 Not Found", "",
-                     "{\"detail\":\"Not Found\"}");
-    assert_int_equal(connection_end(c, sb_box_interrupt(c->box, "a", &c->error)), SB_UNSUPPORTED);
-    server_add_reply(c->server, "POST /contexts/", "405 Method Not Allowed", "", "");
-    assert_int_equal(connection_end(c, sb_box_interrupt(c->box, "a", &c->error)), SB_UNSUPPORTED);
-}
-
 /* Runs fn in a forked child, lets that exit through its handlers, and returns what fn did. A leak
  * checker may have a word with the exit status, since a child inherits what it must not free. */
 static int in_child(struct connection *c, int (*fn)(struct connection *)) {
@@ -655,7 +637,6 @@ int main(void) {
         WITH(kill_tells_when_there_is_none),
         WITH(lists_are_filtered_and_paged),
         WITH(calls_of_a_box_answer),
-        WITH(an_interrupt_says_whether_something_ran),
         WITH(a_fork_leaves_the_parents_sandbox_and_step_alone),
         WITH_TCP(a_fork_leaves_the_parents_sandbox_and_step_alone),
         WITH_TCP(a_process_that_ends_kills_what_it_owns_remotely),

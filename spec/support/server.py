@@ -1,7 +1,9 @@
 """A server that misbehaves, for the specs of the client: python3 server.py PORT_FILE [CERT KEY].
 
 It plays control plane and sandbox at once. POST /v2/sandboxes answers with a sandbox whose id is the
-template asked for; POST /execute then behaves as that id says.
+template asked for; POST /execute then behaves as that id says. Contexts: of "echo" they are made, and what is
+executed prints the body of the request, or for the code "what came" that of the last context; of "nolanguage" none
+can be made.
 """
 
 import json
@@ -17,6 +19,8 @@ EVENTS = (
     '{"type": "stdout", "text": "h\\u00e9llo\\n", "timestamp": "2026-01-02T03:04:05.500000+00:00"}\n'
     '{"type": "result", "text": "42", "extra": {}, "is_main_result": true}\n'
 )
+LATEST = {}
+REFUSAL = 'Failed to create context: {"message": "install r-base-core", "short_message": "x"}'
 END = '{"type": "end_of_execution"}\n'
 
 
@@ -32,8 +36,29 @@ def chunked(body):
     )
 
 
-def execute(connection, how):
+def print_body(body):
+    shown = LATEST["context"] if body["code"] == "what came" else body
+    event = {"type": "stdout", "text": json.dumps(shown, sort_keys=True), "timestamp": "2026-01-02T03:04:05Z"}
+    return json.dumps(event) + "\n"
+
+
+def contexts(connection, method, how, body):
+    if how == "nolanguage":
+        connection.sendall(reply("500 Internal Server Error", REFUSAL, "text/plain"))
+        return
+    made = {"id": "c1", "language": "bash", "cwd": "/x y"}
+    if method == "POST":
+        LATEST["context"] = json.loads(body)
+    answers = {"POST": made, "GET": [made], "DELETE": None}
+    connection.sendall(reply("200 OK", json.dumps(answers[method])))
+
+
+def execute(connection, how, body):
     send = connection.sendall
+    if how == "echo":
+        send(chunked(print_body(json.loads(body)) + END) + b"0\r\n\r\n")
+    if how == "nolanguage":
+        send(reply("500 Internal Server Error", REFUSAL, "text/plain"))
     if how == "good":
         send(chunked(EVENTS + END) + b"0\r\n\r\n")
     elif how == "slowbytes":
@@ -90,7 +115,9 @@ def serve(connection):
                     "envdVersion": "0.2.0"}
             connection.sendall(reply("201 Created", json.dumps(made)))
         elif line.startswith("POST /execute"):
-            execute(connection, sandbox.group(1).decode() if sandbox else "")
+            execute(connection, sandbox.group(1).decode() if sandbox else "", body)
+        elif re.match(r"(GET|POST) /contexts |DELETE /contexts/c1 ", line):
+            contexts(connection, line.split()[0], sandbox.group(1).decode() if sandbox else "", body)
         elif line.startswith("DELETE /sandboxes/"):
             connection.sendall(b"HTTP/1.1 204 No Content\r\nConnection: close\r\n\r\n")
         else:

@@ -3,11 +3,9 @@
 #include "op.h"
 #include "sandbox.h"
 #include "sandbox_info.h"
-#include "text.h"
 #include "wire.h"
 
 #include <stdio.h>
-#include <string.h>
 
 static sb_box *box_of(const sb_op *op) {
     return op->data;
@@ -200,60 +198,4 @@ sb_op *sb_box_is_running(sb_box *box, sb_error *err) {
                                                  : sbi_exchange_to_sandbox(exchange, &box->address,
                                                                            SBI_PORT_ENVD, "GET",
                                                                            "/health", err));
-}
-
-/* A server that has no such call answers 404 too; one that has it names the context. */
-static bool has_no_call(const struct sbi_exchange *exchange) {
-    const char *body = sbi_buffer_string(&exchange->answer);
-    bool names_context = strncmp(body, "Context ", 8) == 0 && strstr(body, " not found") != NULL;
-    return exchange->status == 405 || (exchange->status == 404 && !names_context);
-}
-
-static void on_interrupted(void *user, struct sbi_exchange *exchange) {
-    sb_op *op = user;
-    sb_error error = {0};
-    if (exchange->error.code == SB_OK && has_no_call(exchange)) {
-        sbi_fail_status(&error, SB_UNSUPPORTED, exchange->status,
-                        "this server cannot interrupt code");
-    } else {
-        json_t *answer = sbi_exchange_json(exchange, &error);
-        op->flag = json_is_true(json_object_get(answer, "interrupted"));
-        json_decref(answer);
-    }
-    finish_call(op, &error);
-}
-
-static const struct sbi_op_kind interrupt_kind = {.name = "interrupt",
-                                                  .release = sbi_box_op_release};
-
-static int describe_interrupt(struct sbi_exchange *exchange, const sb_box *box, const char *context,
-                              sb_error *err) {
-    struct sbi_buffer path;
-    sbi_buffer_init(&path, 4096);
-    sb_code code = sbi_buffer_append_string(&path, "/contexts/");
-    if (code == SB_OK) {
-        code = sbi_percent_encode(&path, context, strlen(context));
-    }
-    if (code == SB_OK) {
-        code = sbi_buffer_append_string(&path, "/interrupt");
-    }
-    int status = code == SB_OK ? sbi_exchange_to_sandbox(exchange, &box->address, SBI_PORT_CODE,
-                                                         "POST", path.data, err)
-                               : sbi_fail(err, SB_INVALID, "context: not a context's id");
-    sbi_buffer_free(&path);
-    /* Else libcurl would say that nothing is a form. */
-    return status == 0 ? sbi_exchange_add_header(exchange, "Content-Type:", err) : -1;
-}
-
-sb_op *sb_box_interrupt(sb_box *box, const char *context, sb_error *err) {
-    sb_op *op = sbi_box_op(box, &interrupt_kind, err);
-    if (op == NULL || op->done) {
-        return op;
-    }
-    if (context == NULL || context[0] == '\0') {
-        context = "default";
-    }
-    struct sbi_exchange *exchange = sbi_op_exchange(op, box->config, on_interrupted, err);
-    return sbi_send_or_drop(op, exchange == NULL ? -1
-                                                 : describe_interrupt(exchange, box, context, err));
 }

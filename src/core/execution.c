@@ -112,6 +112,7 @@ int sbi_execution_add_result(struct sbi_execution *execution, const json_t *line
         sbi_result_free(&result);
         return sbi_no_memory(err);
     }
+    result.logs_before = execution->piece_count;
     execution->results[execution->result_count++] = result;
     execution->result_bytes += size;
     if (execution->events != NULL && sbi_events_add_result(execution->events, &result, size) != 0) {

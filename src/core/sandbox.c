@@ -36,6 +36,13 @@ json_t *sbi_pairs_to_json(const sb_pair *pairs, size_t count, const char *name, 
     return object;
 }
 
+int sbi_json_add_string(json_t *object, const char *name, const char *value, sb_error *err) {
+    if (value == NULL || json_object_set_new(object, name, json_string(value)) == 0) {
+        return 0;
+    }
+    return sbi_fail(err, SB_INVALID, "%s: is not UTF-8", name);
+}
+
 int sbi_request_timeout(struct sbi_exchange *exchange, double timeout, sb_error *err) {
     if (!(timeout >= 0)) {
         return sbi_fail(err, SB_INVALID, "request_timeout: must be more than 0 seconds");

@@ -16,6 +16,9 @@ int sbi_wire_seconds(double seconds, const char *name, json_int_t *whole, sb_err
  * no name, SB_SYSTEM without memory. */
 json_t *sbi_pairs_to_json(const sb_pair *pairs, size_t count, const char *name, sb_error *err);
 
+/* Adds a string to an object, unless it is NULL. -1 with SB_INVALID when it is no UTF-8. */
+int sbi_json_add_string(json_t *object, const char *name, const char *value, sb_error *err);
+
 /* -1 with SB_INVALID unless id may be one. */
 int sbi_check_id(const char *id, sb_error *err);
 

@@ -1,5 +1,5 @@
-#include "answer.h"
 #include "box.h"
+#include "context_fault.h"
 #include "op.h"
 #include "sandbox.h"
 #include "step_stream.h"
@@ -57,18 +57,6 @@ static bool is_full(void *user) {
 
 static const struct sbi_stream step_stream = {on_data, is_full};
 
-/* Statuses that mean more here than elsewhere. */
-static int explain_status(const struct sbi_exchange *exchange, sb_error *err) {
-    char message[400] = "";
-    const char *body = sbi_buffer_string(&exchange->answer);
-    sbi_answer_message(message, sizeof message, exchange->content_type, body,
-                       exchange->answer.length);
-    if (strncmp(message, "Failed to create context", 24) == 0) {
-        return sbi_fail_status(err, SB_UNSUPPORTED, exchange->status, "%s", message);
-    }
-    return sbi_exchange_check(exchange, err);
-}
-
 /* A transfer that failed before the code's end. */
 static int explain_transfer(const struct step *step, const struct sbi_exchange *exchange,
                             sb_error *err) {
@@ -89,7 +77,7 @@ static int explain_transfer(const struct step *step, const struct sbi_exchange *
 
 static int explain(struct step *step, const struct sbi_exchange *exchange, sb_error *err) {
     if (exchange->error.code == SB_OK && exchange->status != 200) {
-        if (explain_status(exchange, err) == 0) {
+        if (sbi_context_check(exchange, err) == 0) {
             sbi_fail_status(err, SB_PROTOCOL, exchange->status,
                             "HTTP %d where a stream was expected", exchange->status);
         }
@@ -146,13 +134,6 @@ static void release(sb_op *op) {
 static const struct sbi_op_kind step_kind = {
     .name = "step", .cancelled = cancelled, .release = release};
 
-static int add_string(json_t *body, const char *key, const char *value, sb_error *err) {
-    if (value == NULL || json_object_set_new(body, key, json_string(value)) == 0) {
-        return 0;
-    }
-    return sbi_fail(err, SB_INVALID, "%s: is not UTF-8", key);
-}
-
 static json_t *body_of(const char *code, size_t length, const sb_step_options *options,
                        sb_error *err) {
     json_t *text = json_stringn(code, length), *body = json_object();
@@ -161,9 +142,9 @@ static json_t *body_of(const char *code, size_t length, const sb_step_options *o
         sbi_fail(err, SB_INVALID, "code: is not UTF-8");
         return NULL;
     }
-    int status = add_string(body, "language", options->language, err);
+    int status = sbi_json_add_string(body, "language", options->language, err);
     if (status == 0) {
-        status = add_string(body, "context_id", options->context, err);
+        status = sbi_json_add_string(body, "context_id", options->context, err);
     }
     if (status == 0 && options->envs != NULL) {
         json_t *envs = sbi_pairs_to_json(options->envs, options->env_count, "envs", err);

@@ -265,10 +265,6 @@ SB_API sb_op *sb_box_info(sb_box *box, sb_error *err); /* then sb_op_info(op, 0)
 SB_API sb_op *sb_box_set_timeout(sb_box *box, double seconds, sb_error *err);
 SB_API sb_op *sb_box_is_running(sb_box *box, sb_error *err); /* then sb_op_flag(op) */
 SB_API bool sb_op_flag(const sb_op *op);
-/* Interrupts the code that runs in a context (NULL: the default one), keeping its state.
- * sb_op_flag(): true when something was running. SB_UNSUPPORTED where the server has no such call.
- */
-SB_API sb_op *sb_box_interrupt(sb_box *box, const char *context, sb_error *err);
 
 /* --- steps
  * ------------------------------------------------------------------------------------------- */
@@ -312,7 +308,8 @@ typedef struct sb_format {
 typedef struct sb_result {
     const sb_format *formats;
     size_t format_count;
-    bool is_main; /* the value of the last expression, not a display() */
+    bool is_main;       /* the value of the last expression, not a display() */
+    size_t logs_before; /* how many of the execution's logs came before it */
 } sb_result;
 
 typedef struct sb_log {
@@ -375,6 +372,7 @@ SB_API const sb_event *sb_op_next_event(sb_op *op);
 }
 #endif
 
+#include "stepbox_contexts.h"
 #include "stepbox_engine.h"
 #include "stepbox_files.h"
 #include "stepbox_life.h"

@@ -2,9 +2,9 @@
  * binding.h - what the files of the Lua module share.
  *
  * The module is private (stepbox.core); lua/stepbox is the public face. One file per userdata:
- * loop.c, client.c, op.c, forward.c; box.c with process.c, files.c, transfers.c, watch.c and
- * engine.c and life.c for its calls. push.c and entry.c make Lua values of what the core returns,
- * arguments.c and options.c read what callers give.
+ * loop.c, client.c, op.c, forward.c; box.c with contexts.c, process.c, files.c, transfers.c,
+ * watch.c, engine.c and life.c for its calls. push.c and entry.c make Lua values of what the core
+ * returns, arguments.c and options.c read what callers give.
  *
  * Owners are counted in C (struct loop_owner, struct client_owner), since the order in which a
  * collector finalises userdata of one dead cycle is no business of the core, which wants its loop
@@ -44,6 +44,9 @@ enum op_value {
     OP_VALUE_LIST,
     OP_VALUE_FLAG,
     OP_VALUE_EXECUTION,
+    OP_VALUE_CONTEXT,
+    OP_VALUE_CONTEXTS,
+    OP_VALUE_LANGUAGES,
     OP_VALUE_COMMAND,
     OP_VALUE_PROCESSES,
     OP_VALUE_ENTRY,
@@ -102,6 +105,9 @@ void push_execution(lua_State *L, const sb_execution *execution);
 void push_result(lua_State *L, const sb_result *result);
 void push_event(lua_State *L, const sb_event *event);
 void push_info(lua_State *L, const sb_info *info);
+void push_context(lua_State *L, const sb_context *context);
+void push_contexts(lua_State *L, const sb_op *op);
+void push_languages(lua_State *L, const sb_op *op);
 void push_command(lua_State *L, const sb_op *op);
 void push_processes(lua_State *L, const sb_op *op);
 void push_entry(lua_State *L, const sb_entry *entry);
@@ -141,8 +147,9 @@ void loop_register(lua_State *L);
 void client_register(lua_State *L);
 void box_register(lua_State *L);
 void op_register(lua_State *L);
-void process_register(lua_State *L); /* more methods of boxes, after box_register() */
-void files_register(lua_State *L);   /* and of operations, after op_register() too */
+void contexts_register(lua_State *L); /* more methods of boxes, after box_register() */
+void process_register(lua_State *L);  /* the same */
+void files_register(lua_State *L);    /* and of operations, after op_register() too */
 void transfers_register(lua_State *L);
 void watch_register(lua_State *L);
 void forward_register(lua_State *L); /* the same */

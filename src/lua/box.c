@@ -74,17 +74,6 @@ static int box_set_timeout(lua_State *L) {
     return op_started(L, op, sb_box_set_timeout(self->box, seconds, &err), &err);
 }
 
-/* box:start_interrupt(context id or nil) */
-static int box_interrupt(lua_State *L) {
-    struct lua_box *self = box_check(L);
-    const char *context = luaL_optstring(L, 2, NULL);
-    if (!self->box)
-        return box_closed(L);
-    struct lua_op *op = op_new(L, self->client, OP_VALUE_FLAG);
-    sb_error err;
-    return op_started(L, op, sb_box_interrupt(self->box, context, &err), &err);
-}
-
 /* box:start_step(code, {language, context, envs, timeout, max_output, events}) */
 static int box_step(lua_State *L) {
     struct lua_box *self = box_check(L);
@@ -166,7 +155,6 @@ void box_register(lua_State *L) {
                                        {"start_info", box_info},
                                        {"start_is_running", box_is_running},
                                        {"start_set_timeout", box_set_timeout},
-                                       {"start_interrupt", box_interrupt},
                                        {"start_step", box_step},
                                        {NULL, NULL}};
     register_type(L, BOX_TYPE, meta, methods);

@@ -45,6 +45,7 @@ SB_API int luaopen_stepbox_core(lua_State *L) {
     loop_register(L);
     client_register(L);
     box_register(L);
+    contexts_register(L);
     process_register(L);
     op_register(L);
     files_register(L);

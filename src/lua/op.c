@@ -173,6 +173,15 @@ static void push_value(lua_State *L, struct lua_op *self) {
     case OP_VALUE_EXECUTION:
         push_execution(L, sb_op_execution(self->op));
         break;
+    case OP_VALUE_CONTEXT:
+        push_context(L, sb_op_context(self->op, 0));
+        break;
+    case OP_VALUE_CONTEXTS:
+        push_contexts(L, self->op);
+        break;
+    case OP_VALUE_LANGUAGES:
+        push_languages(L, self->op);
+        break;
     case OP_VALUE_COMMAND:
         push_command(L, self->op);
         break;

@@ -39,10 +39,12 @@ void set_boolean(lua_State *L, const char *name, bool value) {
 
 /* A result: its formats by name. JSON stays text, under `encoded`: lua/stepbox/result.lua decodes
  * it with the JSON library of the Lua side, so that null and empty arrays are what its users know.
+ * `logs_before` is for the recording, and taken away there too.
  */
 void push_result(lua_State *L, const sb_result *result) {
-    lua_createtable(L, 0, (int)result->format_count + 2);
+    lua_createtable(L, 0, (int)result->format_count + 3);
     set_boolean(L, "is_main", result->is_main);
+    set_integer(L, "logs_before", (int64_t)result->logs_before);
     lua_newtable(L);
     for (size_t i = 0; i < result->format_count; i++) {
         const sb_format *format = &result->formats[i];
