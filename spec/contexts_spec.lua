@@ -52,15 +52,30 @@ describe("a context", function()
     assert.same({ "it's \"a\"\n$(b) \\\n", "ZeroDivisionError" }, seen)
     assert.equal("ZeroDivisionError", execution.error.name)
     assert.equal("False", text(context, "'A' in os.environ"))
-    assert.error_matches(function() context:step("1", { language = "python" }) end, "unknown option 'language'")
-    assert.error_matches(function() context:step("1", { context = "x" }) end, "unknown option 'context'")
+    for _, wrong in ipairs { "language", "context" } do
+      assert.error_matches(function() context:step("1", { [wrong] = "x" }) end, "unknown option '" .. wrong)
+    end
     assert.error_matches(function() context:step(5) end, "bad argument #1 to 'step'")
+  end)
+
+  it("has variables of its own, a step's before them, and after a restart too", function()
+    local value = "it's \"a\"\n$(b) \\ \u{20ac}"
+    local context = assert(box:context { envs = { OWN = value, BOTH = "context" } })
+    local code = "import os\nfor name in 'OWN', 'BOTH', 'FROM_CREATE': print(os.environ[name])"
+    assert.equal(value .. "\ncontext\ncreate\n", assert(context:step(code)).stdout)
+    assert.equal("step", text(context, "os.environ['BOTH']", { envs = { BOTH = "step" } }))
+    assert.equal("context", text(context, "os.environ['BOTH']"))
+    assert.is_true(context:restart())
+    assert.equal("context", text(context, "import os; os.environ['BOTH']"))
+    assert.equal("False", assert(box:step "import os; 'OWN' in os.environ").text)
+    assert.is_nil(context.envs)
   end)
 
   it("has a deadline for each step, after which its state is intact and the next step runs", function()
     local context = assert(box:context())
     assert(context:step "kept = 1")
-    local execution, _, code, partial = context:step("print('p', flush=True)\nwhile True: pass", { timeout = 0.3 })
+    local endless = "print('p', flush=True)\nwhile True: pass"
+    local execution, _, code, partial = context:step(endless, { timeout = 0.3 })
     assert.is_nil(execution)
     assert.equal("timeout", code)
     assert.equal("p\n", partial.stdout)
@@ -194,8 +209,9 @@ describe("a context", function()
     local count = 0
     for _ in pairs(ids) do count = count + 1 end
     assert.equal(20, count)
-    assert.equal("20", text(contexts[7], "len([d for d in os.listdir('/tmp') if d[0] == 'd' and d[1:].isdigit()])"))
-    assert(box:step "'mine' in globals()")
+    local all_made = "all(os.path.isdir('/tmp/d%d' % i) for i in range(1, 21))"
+    assert.equal("True", text(contexts[7], all_made))
+    assert.equal("False", assert(box:step "'mine' in globals()").text)
     for _, context in ipairs(contexts) do assert(context:remove()) end
   end)
 

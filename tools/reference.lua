@@ -3,7 +3,8 @@
 --   lua5.4 tools/reference.lua --check    fails when the page is old, or a function has no annotation
 
 local FILES = {
-  "lua/stepbox/init.lua", "lua/stepbox/client.lua", "lua/stepbox/box.lua", "lua/stepbox/context.lua", "lua/stepbox/info.lua",
+  "lua/stepbox/init.lua", "lua/stepbox/client.lua", "lua/stepbox/box.lua", "lua/stepbox/context.lua",
+  "lua/stepbox/info.lua",
   "lua/stepbox/life.lua", "lua/stepbox/result.lua",
   "lua/stepbox/task.lua", "lua/stepbox/commands.lua", "lua/stepbox/process.lua", "lua/stepbox/pty.lua",
   "lua/stepbox/files.lua", "lua/stepbox/files/read.lua", "lua/stepbox/files/write.lua",
@@ -19,7 +20,8 @@ local EXPORTED = { client = "stepbox.client", spawn = "stepbox.spawn", run = "st
 -- Tables whose functions are public, and how a user writes them.
 local OWNERS = { stepbox = "stepbox", engine = "engine", Box = "box", Client = "client", Task = "task",
   host = "stepbox.loop", Result = "result", Git = "box.git", Commands = "box.commands",
-  Context = "context", Command = "command", Pty = "box.pty", Terminal = "terminal", Files = "box.files", Watch = "watch",
+  Context = "context", Command = "command", Pty = "box.pty", Terminal = "terminal", Files = "box.files",
+  Watch = "watch",
   Forward = "forward", blocks = "blocks", Block = "block" }
 
 local problems = {}

@@ -65,8 +65,8 @@ function Box:context(options)
   return context(self, raw)
 end
 
---- The contexts of the sandbox, the oldest first: those that were made, and the default ones of languages that
---- steps have used.
+--- The contexts of the sandbox, the oldest first: those that were made, and the default ones of languages
+--- that steps have used.
 ---@return stepbox.Context[]|nil
 ---@return string? message
 ---@return string? code

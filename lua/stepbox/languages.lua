@@ -4,9 +4,7 @@ local languages = {}
 
 local ALIASES = {
   [""] = "python", py = "python", python3 = "python",
-  js = "javascript", node = "javascript",
-  ts = "typescript",
-  sh = "bash", shell = "bash",
+  js = "javascript", ts = "typescript", sh = "bash",
 }
 
 local ENDINGS = {

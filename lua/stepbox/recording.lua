@@ -1,8 +1,8 @@
 --- The session of a box so far: its steps and what they gave, for `box:notebook`.
 ---
 --- What is kept is bounded, for each box and for all of a Lua state together: a host may have a thousand
---- boxes. The oldest outputs go first, and then the oldest steps. Texts are kept as they came; nothing is made
---- of them before a notebook is asked for.
+--- boxes. The oldest outputs go first, and then the oldest steps. Texts are kept as they came; nothing is
+--- made of them before a notebook is asked for.
 
 local recording = {}
 
