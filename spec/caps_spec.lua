@@ -84,8 +84,9 @@ end)
 describe("an engine with a cap on memory", function()
   local daemon
   setup(function()
-    daemon = start [[{"maxMemoryMB": 500, "limits": {"memoryMB": 100},
-      "templates": {"code-interpreter-v1": {"limits": {"memoryMB": 200, "processes": 99}}}}]]
+    daemon = start [[{"maxMemoryMB": 500, "limits": {"memoryMB": 100, "outputMB": 5},
+      "templates": {"code-interpreter-v1": {"limits": {"memoryMB": 200, "processes": 99,
+        "outputMB": 7}}}}]]
   end)
   teardown(function() stop(daemon) end)
 
@@ -124,6 +125,8 @@ describe("an engine with a cap on memory", function()
     assert.equal(0.5, inside.cpuCount)
     assert.equal(99, inside.processes)
     assert.equal(200, inside.openFiles)
+    assert.equal(7, inside.outputMB)
+    assert.equal(5, base["local"].limits.outputMB)
   end)
 
   it("refuses limits that are wrong, by name, and makes nothing", function()
@@ -134,6 +137,7 @@ describe("an engine with a cap on memory", function()
       [{ diskMB = 101 }] = '"diskMB"',
       [{ processes = 1 }] = '"processes"',
       [{ openFiles = 1.5 }] = '"openFiles"',
+      [{ outputMB = 0 }] = '"outputMB"',
     }
     for limits, name in pairs(wrong) do
       local answer = try(daemon, limits)

@@ -69,10 +69,10 @@ describe("stepbox", function()
   end)
 
   it("new takes limits, and what happens at the end of its life", function()
-    local made = cli.new("--processes", "40", "--open-files", "100", "--timeout", "1",
-      "--on-timeout", "pause")
+    local made = cli.new("--processes", "40", "--open-files", "100", "--output", "2M",
+      "--timeout", "1", "--on-timeout", "pause")
     local limits = cli.json("info", made, "--json").details.limits
-    assert.same({ 40, 100 }, { limits.processes, limits.openFiles })
+    assert.same({ 40, 100, 2 }, { limits.processes, limits.openFiles, limits.outputMB })
     os.execute "sleep 1.5"
     assert.matches("state\tpaused\n", (cli.run("info", made)), 1, true)
     cli.run("kill", made)

@@ -48,6 +48,7 @@ local CREATE_OPTIONS = {
   disk = check.bytes,
   processes = check.count,
   open_files = check.count,
+  output = check.bytes,
   record = check.record,
   request_timeout = check.seconds,
   on_stdout = check.callable,
@@ -111,6 +112,7 @@ end
 ---@field disk? number bytes of files
 ---@field processes? integer processes and threads of the sandbox's user
 ---@field open_files? integer of each process
+---@field output? number bytes that each step and each command may put out; what comes after is dropped
 ---@field record? boolean|integer what `box:notebook` writes later is kept unless this is false: 32 MiB for
 ---  each box or so many bytes, and 64 MiB for all boxes together, the oldest outputs going first
 ---@field on_stdout? fun(text: string, time: number) gets the setup's output as it comes
@@ -144,6 +146,7 @@ function Client:create(options)
     disk = options.disk,
     processes = options.processes,
     open_files = options.open_files,
+    output = options.output,
     request_timeout = options.request_timeout,
     events = events,
   }

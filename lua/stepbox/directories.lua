@@ -77,6 +77,10 @@ local function download(box, path, directory, options)
       end
     end,
   }, op, message, code)
+  if result and result.dropped and not failure then
+    failure = { "the tar stream has more bytes than the sandbox's limit of output lets through: "
+      .. "create the sandbox with a larger `output`, or bring the directory in parts", "too_large" }
+  end
   if result and result.ok and not failure then
     local ok, why, kind = unpack:finish()
     if not ok then failure = { why, kind } end

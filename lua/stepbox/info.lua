@@ -10,7 +10,7 @@ local Box = core.box_methods
 
 --- What the local engine alone tells of a sandbox, by the names of its API.
 ---@class stepbox.Details
----@field limits table what is in force: memoryMB, diskMB, cpuCount, processes, openFiles; `by`: "cgroup2",
+---@field limits table in force: memoryMB, diskMB, cpuCount, processes, openFiles, outputMB; `by`: "cgroup2",
 ---  "cgroup1" or "rlimit"; `notEnforced`: names of those that hold for each process or user alone
 ---@field network table `access`: "none", "allowed" (what allow_out has) or "internet"; allowOut, denyOut and
 ---  egressProxy as they are in force; `link`: "none", "up", "down", with `error`

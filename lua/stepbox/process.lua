@@ -80,9 +80,10 @@ end
 ---@field how? string how it ended when not by exiting, "signal: killed"
 ---@field ok boolean whether it exited with 0
 ---@field pid? integer
----@field truncated boolean whether output beyond `max_output` was dropped, of either stream
+---@field truncated boolean whether output was dropped: beyond `max_output`, or the sandbox's limit of output
 ---@field stdout_truncated boolean
 ---@field stderr_truncated boolean
+---@field dropped? integer bytes that the engine dropped beyond the sandbox's limit `output`
 local CommandResult = {}
 CommandResult.__index = CommandResult
 

@@ -96,9 +96,10 @@ end
 ---@field error? stepbox.StepError
 ---@field execution_count? integer
 ---@field duration number seconds
----@field truncated boolean whether output beyond `max_output` was dropped, of either stream
+---@field truncated boolean whether output was dropped: beyond `max_output`, or the sandbox's limit of output
 ---@field stdout_truncated boolean
 ---@field stderr_truncated boolean
+---@field dropped? integer bytes that the engine dropped beyond the sandbox's limit `output`
 ---@field restarted boolean whether the context had lost its state and started afresh for this step
 local Execution = {}
 Execution.__index = Execution

@@ -62,7 +62,8 @@ static const char runner_source[] =
 static struct agent agent;
 static code_interpreter *interpreter;
 static http_server *envd_server, *code_server;
-static char directory[64]; /* of this run; the runners are below it */
+static uint64_t agent_output; /* its bound of output, for a test to set before; 0: none */
+static char directory[64];    /* of this run; the runners are below it */
 static const agent_peer from_client = AGENT_PEER_CLIENT, from_engine = AGENT_PEER_ENGINE;
 
 static inline void write_file(const char *name, const char *text) {
@@ -91,6 +92,7 @@ static inline int agent_set_up(void **state) {
                            .runners = directory,
                            .home = directory,
                            .interrupt_grace = 0.5,
+                           .output = agent_output,
                            .envs = json_object()};
     agent.processes = process_table_new(&agent);
     assert_non_null(agent.processes);

@@ -58,6 +58,16 @@ static void takes_addresses(void **state) {
     assert_true(IN6_IS_ADDR_LOOPBACK(&v6->sin6_addr));
 }
 
+static void takes_amounts(void **state) {
+    (void)state;
+    struct options options;
+    assert_int_equal(read_line("agent --control 5", &options), 0);
+    assert_int_equal(options.output, 0);
+    assert_int_equal(read_line("agent --control 5 --output 1048576 --memory 2e9", &options), 0);
+    assert_int_equal(options.output, 1048576);
+    assert_int_equal(options.memory, 2000000000);
+}
+
 static void refuses_bad_lines(void **state) {
     (void)state;
     static const char *const lines[] = {
@@ -75,6 +85,8 @@ static void refuses_bad_lines(void **state) {
         "agent --control 5 --log-level loud",
         "agent --control 5 --filter x",
         "agent --listen 127.0.0.1:1,127.0.0.1:2 --filter 5",
+        "agent --control 5 --output 0",
+        "agent --control 5 --output much",
         "agent --bogus",
     };
     struct options options;
@@ -86,6 +98,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(takes_a_control_socket),
         cmocka_unit_test(takes_addresses),
+        cmocka_unit_test(takes_amounts),
         cmocka_unit_test(refuses_bad_lines),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

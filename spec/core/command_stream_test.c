@@ -38,6 +38,29 @@ static void read_messages(struct read *read, const char *const *messages) {
     free(bytes);
 }
 
+static void what_the_server_dropped_is_no_output(void **state) {
+    (void)state;
+    static const char *const messages[] = {
+        STARTED,
+        ERR("aGVs"),
+        "0{\"event\":{\"data\":{\"stderr\":\"bG8=\",\"dropped\":{\"stdout\":0,\"stderr\":9}}}}",
+        "0{\"event\":{\"data\":{\"stdout\":\"bG8=\",\"dropped\":null}}}",
+        FAILED,
+        "2{}",
+        NULL};
+    struct read read;
+    begin(&read, 1000, NULL);
+    read_messages(&read, messages);
+    const sb_command_result *result = sbi_command_output_view(&read.output, NULL);
+    assert_int_equal(read.error.code, SB_OK);
+    assert_string_equal(result->err, "hel");
+    assert_string_equal(result->out, "lo");
+    assert_true(result->err_truncated);
+    assert_false(result->out_truncated);
+    assert_int_equal(result->dropped, 9);
+    sbi_command_output_free(&read.output);
+}
+
 static const char *const usual[] = {STARTED,
                                     KEEPALIVE,
                                     OUT("aGVs"),
@@ -265,6 +288,7 @@ static void escapes_in_base64_are_undone(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(what_the_server_dropped_is_no_output),
         cmocka_unit_test(a_stream_cut_anywhere_and_joined_is_the_same),
         cmocka_unit_test(a_stream_that_stops_anywhere_before_the_end_is_no_success),
         cmocka_unit_test(ends_are_told_apart),

@@ -37,6 +37,8 @@ static void what_is_given_is_sent(void **state) {
                         "{\"memoryMB\":1,\"diskMB\":4}");
     assert_string_equal(limits_of((sb_limits){.cpus = 0.5, .processes = 9, .open_files = 70}, true),
                         "{\"cpuCount\":0.5,\"processes\":9,\"openFiles\":70}");
+    assert_string_equal(limits_of((sb_limits){.output = 1024 * 1024 + 1}, true),
+                        "{\"outputMB\":2}");
 }
 
 static void what_is_no_amount_is_refused_by_name(void **state) {
@@ -47,7 +49,7 @@ static void what_is_no_amount_is_refused_by_name(void **state) {
     } wrong[] = {{{.memory = -1}, "memory"},       {{.memory = NAN}, "memory"},
                  {{.memory = INFINITY}, "memory"}, {{.disk = -5}, "disk"},
                  {{.cpus = -1}, "cpus"},           {{.cpus = NAN}, "cpus"},
-                 {{.cpus = INFINITY}, "cpus"}};
+                 {{.cpus = INFINITY}, "cpus"},     {{.output = -1}, "output"}};
     for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
         assert_null(limits_of(wrong[i].limits, true));
         assert_int_equal(error.code, SB_INVALID);

@@ -60,6 +60,28 @@ static const char all[] =
     "{\"type\": \"error\", \"name\": \"E\", \"value\": \"v\", \"traceback\": \"t\\u001b[0m\"}\n"
     "{\"type\": \"end_of_execution\"}\n";
 
+static void tells_what_the_server_dropped_apart_from_output(void **state) {
+    (void)state;
+    struct fixture f;
+    begin(&f, 1000, true);
+    assert_int_equal(
+        feed_text(&f, "{\"type\": \"stderr\", \"text\": \"mine\"}\n"
+                      "{\"type\": \"stderr\", \"text\": \"[stepbox: ...]\", \"timestamp\": \"x\", "
+                      "\"dropped\": {\"stdout\": 5, \"stderr\": 0, \"results\": 7}}\n"
+                      "{\"type\": \"stderr\", \"text\": \"!\", \"dropped\": 1}\n"
+                      "{\"type\": \"end_of_execution\"}\n"),
+        0);
+    const sb_execution *x = sbi_execution_view(&f.execution);
+    assert_string_equal(x->err, "mine!");
+    assert_true(x->out_truncated);
+    assert_false(x->err_truncated);
+    assert_int_equal(x->dropped, 12);
+    assert_string_equal(sbi_events_next(&f.events)->output.data, "mine");
+    assert_string_equal(sbi_events_next(&f.events)->output.data, "!");
+    assert_null(sbi_events_next(&f.events));
+    end(&f);
+}
+
 static const sb_format *format_of(const sb_result *result, const char *name) {
     for (size_t i = 0; i < result->format_count; i++) {
         if (strcmp(result->formats[i].name, name) == 0) {
@@ -264,6 +286,7 @@ static void pieces_beyond_their_number_are_joined(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(tells_what_the_server_dropped_apart_from_output),
         cmocka_unit_test(an_answer_is_understood_in_pieces_of_any_size),
         cmocka_unit_test(an_answer_is_understood_when_cut_in_two_anywhere),
         cmocka_unit_test(a_last_line_needs_no_end),

@@ -78,6 +78,9 @@ static void wrong_numbers_are_refused_by_name(void **state) {
         {"{\"processes\":1000000}", "processes"},
         {"{\"openFiles\":1}", "openFiles"},
         {"{\"openFiles\":65537}", "openFiles"},
+        {"{\"outputMB\":0}", "outputMB"},
+        {"{\"outputMB\":1.5}", "outputMB"},
+        {"{\"outputMB\":1048577}", "outputMB"},
     };
     for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
         assert_false(is_taken(wrong[i][0]));
@@ -107,6 +110,23 @@ static void what_was_asked_for_counts(void **state) {
     assert_int_equal(limits.disk, 200ll * LIMITS_MIB);
 }
 
+static int64_t output_of(const char *text) {
+    struct limits limits;
+    limits_defaults(&limits, &big);
+    json_t *wish = object(text);
+    limits_override(&limits, wish);
+    json_decref(wish);
+    return limits_output(&limits) / LIMITS_MIB;
+}
+
+static void output_has_room_for_all_files(void **state) {
+    (void)state;
+    assert_int_equal(output_of("{}"), 2048); /* a disk of 1 GiB, twice */
+    assert_int_equal(output_of("{\"diskMB\":4}"), 1024);
+    assert_int_equal(output_of("{\"diskMB\":1500}"), 3000);
+    assert_int_equal(output_of("{\"diskMB\":1500,\"outputMB\":1}"), 1);
+}
+
 static bool fits(const char *text) {
     struct limits limits;
     limits_defaults(&limits, &small);
@@ -134,6 +154,7 @@ static void they_are_described_in_the_units_of_the_api(void **state) {
     json_t *described = limits_describe(&limits);
     assert_int_equal(json_integer_value(json_object_get(described, "memoryMB")), 2048);
     assert_int_equal(json_integer_value(json_object_get(described, "diskMB")), 1024);
+    assert_int_equal(json_integer_value(json_object_get(described, "outputMB")), 2048);
     assert_true(json_real_value(json_object_get(described, "cpuCount")) == 8.0);
     assert_true(limits_field(NULL, described, why, sizeof why));
     json_decref(described);
@@ -145,6 +166,7 @@ int main(void) {
         cmocka_unit_test(good_numbers_are_taken),
         cmocka_unit_test(wrong_numbers_are_refused_by_name),
         cmocka_unit_test(what_was_asked_for_counts),
+        cmocka_unit_test(output_has_room_for_all_files),
         cmocka_unit_test(what_the_host_does_not_have_is_refused_by_name),
         cmocka_unit_test(they_are_described_in_the_units_of_the_api),
     };

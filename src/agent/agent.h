@@ -24,6 +24,7 @@ struct agent {
     double interrupt_grace; /* seconds, see AGENT_INTERRUPT_GRACE */
     int64_t memory;         /* bytes; what may be used, 0: not told */
     double cpus;            /* the same */
+    uint64_t output;        /* bytes that a step or a command may put out; 0: any number */
     bool standalone;        /* nobody but clients exists: they may call /init */
     json_t *envs;           /* the variables of every program started, an object of strings */
     char *access_token;     /* NULL: none is asked for */

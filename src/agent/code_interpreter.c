@@ -30,6 +30,7 @@ code_interpreter *code_interpreter_new(struct agent *agent) {
                                                       .home = agent->home,
                                                       .envs = &agent->envs,
                                                       .source = agent->runner_source,
+                                                      .output = agent->output,
                                                       .interrupt_grace = agent->interrupt_grace};
     interpreter->contexts = context_list_new(&interpreter->settings);
     interpreter->kernels = language_kernels_new(agent->home);

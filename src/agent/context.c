@@ -83,7 +83,7 @@ static void finish_current(struct context *context) {
 static void write_piece(void *user, const char *line, size_t length) {
     struct context *context = user;
     if (context->current)
-        step_write_whole(context->current, line, length);
+        step_write_piece(context->current, line, length);
 }
 
 static void on_drain(void *user) {
@@ -116,7 +116,8 @@ static void on_output(void *user, int stream, const char *bytes, size_t length) 
     if (!context->ready) {
         keep_start_output(context, bytes, length);
     } else if (has_code(context->current) && context->current->stream) {
-        output_pieces_add(&context->pieces, stream, bytes, length);
+        size_t passes = output_budget_take(&context->current->budget, stream, bytes, length);
+        output_pieces_add(&context->pieces, stream, bytes, passes);
         hold_when_client_is_slow(context);
     }
     /* Between steps, and when nobody listens, it is read and thrown away. */
@@ -166,8 +167,9 @@ static void begin_counted(struct context *context, json_int_t count) {
 static void on_event(struct context *context, const char *type, const char *line, size_t length) {
     struct step *step = context->current;
     output_pieces_flush(&context->pieces);
-    if (strcmp(type, "result") == 0 || strcmp(type, "error") == 0) {
-        step_write(step, line, length);
+    bool is_error = strcmp(type, "error") == 0;
+    if (is_error || strcmp(type, "result") == 0) {
+        (is_error ? step_write_code_error : step_write_result)(step, line, length);
         hold_when_client_is_slow(context);
         return;
     }
@@ -406,7 +408,8 @@ const char *context_cwd(const struct context *context) {
 }
 
 void context_run(struct context *context, http_request *request, json_t *code, json_t *envs) {
-    struct step *step = step_new(request, code, envs, on_client_gone, context);
+    struct step *step =
+        step_new(request, code, envs, context->settings->output, on_client_gone, context);
     if (!step)
         return;
     if (context->last)

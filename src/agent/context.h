@@ -18,6 +18,7 @@ struct context_settings {
     const char *home;             /* where contexts start when nothing else is said */
     json_t *const *envs;          /* the variables every runner gets, as they are when it starts */
     struct runner_source *source; /* NULL without an engine */
+    uint64_t output;              /* bytes that a step may put out; 0: any number */
     double interrupt_grace;       /* seconds code may ignore an interrupt while others wait */
 };
 

@@ -209,6 +209,7 @@ static int start(struct program *program, const struct options *options) {
     agent->interrupt_grace = AGENT_INTERRUPT_GRACE;
     agent->memory = options->memory;
     agent->cpus = options->cpus;
+    agent->output = (uint64_t)options->output;
     agent->standalone = options->control < 0;
     agent->envs = json_object();
     agent->processes = process_table_new(agent);

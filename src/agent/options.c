@@ -25,6 +25,7 @@ static const char usage[] =
     "  --cpus N          the same of processors\n"
     "  --runner-data B   bytes of its own memory that a runner may write to (no limit)\n"
     "  --program-data B  the same for every program, which cannot raise it\n"
+    "  --output BYTES    what a step or a command may put out; the rest is dropped (no limit)\n"
     "  --log-level LEVEL error, warn (the default), info or debug\n";
 
 static int number(const char *text, long max) {
@@ -106,6 +107,8 @@ static int take(int option, struct options *options) {
         return read_bytes(optarg, &options->runner_data);
     case 'D':
         return read_bytes(optarg, &options->program_data);
+    case 'o':
+        return read_bytes(optarg, &options->output);
     case 'p':
         return read_amount(optarg, 1e6, &options->cpus);
     case 'g':
@@ -125,6 +128,7 @@ int options_read(int argc, char **argv, struct options *options) {
                                           {"cpus", required_argument, NULL, 'p'},
                                           {"runner-data", required_argument, NULL, 'd'},
                                           {"program-data", required_argument, NULL, 'D'},
+                                          {"output", required_argument, NULL, 'o'},
                                           {"log-level", required_argument, NULL, 'g'},
                                           {"help", no_argument, NULL, '?' + 256},
                                           {0}};

@@ -23,6 +23,7 @@ struct options {
     int64_t memory;                    /* bytes; 0: not told */
     int64_t runner_data, program_data; /* bytes; 0: no limit (spawn_limits.h) */
     double cpus;                       /* the same */
+    int64_t output;                    /* bytes of a step or command; 0: any number */
     log_level log;
 };
 

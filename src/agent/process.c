@@ -179,6 +179,7 @@ static void init(struct process *process, struct process_table *table,
                  const process_request *request, const struct descriptors *fds) {
     process->table = table;
     process->terminal = request->terminal;
+    output_budget_begin(&process->budget, process_table_agent(table)->output);
     process_output_init(process, fds->out[0], fds->err[0]);
     process_input_init(process, request->terminal ? fds->out[0] : fds->in[1]);
     ev_child_init(&process->child, on_exit_of_child, process->end.pid, 0);

@@ -11,6 +11,7 @@
 #ifndef STEPBOX_AGENT_PROCESS_H
 #define STEPBOX_AGENT_PROCESS_H
 
+#include "output_budget.h"
 #include "process_end.h"
 #include "process_input.h"
 #include "process_request.h"
@@ -40,6 +41,7 @@ struct process {
     struct ev_timer deadline, drain, reopened;
     struct process_stream *streams;
     struct process_input input;
+    output_budget budget; /* not of a terminal, whose output is looked at and not kept */
 };
 
 /* Starts a program. NULL: *fault says why it cannot be. */

@@ -44,16 +44,26 @@ void process_output_watch(struct process *process) {
     }
 }
 
+/* What nobody follows counts for nothing. */
+static void pass_on(struct process *process, int which, const unsigned char *bytes, size_t length) {
+    if (process->terminal) {
+        process_streams_send_data(process, "pty", bytes, length);
+    } else if (process->streams) {
+        length = output_budget_take(&process->budget, which, (const char *)bytes, length);
+        if (!length)
+            return;
+        output_budget_piece(&process->budget, length);
+        process_streams_send_data(process, which == PROCESS_OUT ? "stdout" : "stderr", bytes,
+                                  length);
+    }
+}
+
 /* Reads once. Returns how many bytes came; 0 when there are none now, or no more. */
 static size_t read_pipe(struct process *process, int which) {
     static unsigned char bytes[PROCESS_DATA_MAX];
     ssize_t got = read(process->pipes[which].fd, bytes, sizeof bytes);
     if (got > 0) {
-        process_streams_send_data(process,
-                                  process->terminal      ? "pty"
-                                  : which == PROCESS_OUT ? "stdout"
-                                                         : "stderr",
-                                  bytes, (size_t)got);
+        pass_on(process, which, bytes, (size_t)got);
         return (size_t)got;
     }
     if (got < 0 && errno == EIO && process->terminal && !process->exited)

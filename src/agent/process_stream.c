@@ -7,6 +7,7 @@
 #include "log.h"
 #include "process_table.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -153,6 +154,26 @@ void process_streams_send_data(struct process *process, const char *kind,
     }
 }
 
+/* {"event":{"data":{"stderr":base64,"dropped":{...}}}}. NULL when out of memory. */
+static json_t *make_dropped(const output_budget *budget) {
+    char text[OUTPUT_BUDGET_TEXT], line[OUTPUT_BUDGET_TEXT + 20], encoded[BASE64_SIZE(sizeof line)];
+    output_budget_tell(budget, "command", text);
+    int length =
+        snprintf(line, sizeof line, "%s[stepbox: %s]\n", budget->mid_line ? "\n" : "", text);
+    base64_encode((const unsigned char *)line, (size_t)length, encoded);
+    return json_pack("{s:{s:{s:s%, s:{s:I, s:I}}}}", "event", "data", "stderr", encoded,
+                     BASE64_SIZE((size_t)length), "dropped", "stdout",
+                     (json_int_t)budget->dropped[OUTPUT_BUDGET_STDOUT], "stderr",
+                     (json_int_t)budget->dropped[OUTPUT_BUDGET_STDERR]);
+}
+
+static void send_dropped(struct process *process) {
+    for (struct process_stream *stream = process->streams; stream; stream = stream->next) {
+        if (connect_frame_send(stream->http, 0, make_dropped(&process->budget)))
+            log_error("out of memory: a client was not told what was dropped");
+    }
+}
+
 static bool any_lags(const struct process *process, size_t most) {
     for (const struct process_stream *stream = process->streams; stream; stream = stream->next) {
         if (lags(stream, most))
@@ -170,6 +191,8 @@ bool process_streams_lag_somewhat(const struct process *process) {
 }
 
 void process_streams_end(struct process *process) {
+    if (output_budget_is_over(&process->budget))
+        send_dropped(process);
     while (process->streams)
         process_end_send(detach(process->streams), &process->end);
 }

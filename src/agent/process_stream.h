@@ -33,6 +33,8 @@ void process_streams_send_data(struct process *process, const char *kind,
 /* Whether somebody lags, so that no more should be read; more than half of the way to that. */
 bool process_streams_lag(const struct process *process);
 bool process_streams_lag_somewhat(const struct process *process);
+/* Tells how it ended, and before that what the budget has dropped: a line on stderr, with the
+ * numbers beside it. */
 void process_streams_end(struct process *process);
 void process_streams_cut(struct process *process);
 

@@ -1,8 +1,10 @@
 /* step.c - see step.h */
 #include "step.h"
 
+#include "event_time.h"
 #include "log.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -31,7 +33,7 @@ static void on_client_gone(void *user) {
     step->on_gone(step, step->user);
 }
 
-struct step *step_new(http_request *request, json_t *code, json_t *envs,
+struct step *step_new(http_request *request, json_t *code, json_t *envs, uint64_t output,
                       void (*on_gone)(struct step *step, void *user), void *user) {
     struct step *step = calloc(1, sizeof *step);
     if (!step) {
@@ -41,6 +43,7 @@ struct step *step_new(http_request *request, json_t *code, json_t *envs,
     step->loop = http_request_loop(request);
     step->code = json_incref(code);
     step->envs = json_incref(envs);
+    output_budget_begin(&step->budget, output);
     step->on_gone = on_gone;
     step->user = user;
     http_request_on_gone(request, on_client_gone, step);
@@ -60,7 +63,7 @@ void step_free(struct step *step) {
     free(step);
 }
 
-void step_write_whole(struct step *step, const char *line, size_t length) {
+static void write_whole(struct step *step, const char *line, size_t length) {
     if (!step->stream)
         return;
     http_stream_write(step->stream, line, length);
@@ -68,8 +71,26 @@ void step_write_whole(struct step *step, const char *line, size_t length) {
 }
 
 void step_write(struct step *step, const char *line, size_t length) {
-    step_write_whole(step, line, length);
-    step_write_whole(step, "\n", 1);
+    write_whole(step, line, length);
+    write_whole(step, "\n", 1);
+}
+
+/* Of a piece, what is not its text: names, marks and the time. */
+#define PIECE_FRAME 80
+
+void step_write_piece(struct step *step, const char *line, size_t length) {
+    write_whole(step, line, length);
+    output_budget_piece(&step->budget, length < PIECE_FRAME ? 0 : length - PIECE_FRAME);
+}
+
+void step_write_result(struct step *step, const char *line, size_t length) {
+    if (output_budget_take_result(&step->budget, length))
+        step_write(step, line, length);
+}
+
+void step_write_code_error(struct step *step, const char *line, size_t length) {
+    if (output_budget_take_error(&step->budget, length))
+        step_write(step, line, length);
 }
 
 /* Takes the reference; NULL when it could not be made. */
@@ -99,12 +120,32 @@ void step_write_count(struct step *step, json_int_t count, bool restarted) {
 
 void step_write_error(struct step *step, const char *name, const char *value,
                       const char *traceback) {
+    step->budget.has_error = true;
     write_json(step, json_pack("{s:s, s:s, s:s, s:s}", "type", "error", "name", name, "value",
                                value, "traceback", traceback));
 }
 
+/* A line on stderr for any client, with the numbers beside it for those who look for them. Where
+ * there was a result that nobody gets, the step has an error, unless the code had one. */
+static void tell_dropped(struct step *step) {
+    const output_budget *budget = &step->budget;
+    char text[OUTPUT_BUDGET_TEXT], line[OUTPUT_BUDGET_TEXT + 20], now[EVENT_TIME_SIZE];
+    output_budget_tell(budget, "step", text);
+    snprintf(line, sizeof line, "%s[stepbox: %s]\n", budget->mid_line ? "\n" : "", text);
+    event_time_now(now);
+    write_json(step, json_pack("{s:s, s:s, s:s, s:{s:I, s:I, s:I}}", "type", "stderr", "text", line,
+                               "timestamp", now, "dropped", "stdout",
+                               (json_int_t)budget->dropped[OUTPUT_BUDGET_STDOUT], "stderr",
+                               (json_int_t)budget->dropped[OUTPUT_BUDGET_STDERR], "results",
+                               (json_int_t)budget->result_bytes));
+    if (budget->results && !budget->has_error)
+        step_write_error(step, "OutputLimitExceeded", text, "");
+}
+
 void step_finish(struct step *step) {
     step_enter(step, STEP_DONE);
+    if (step->stream && output_budget_is_over(&step->budget))
+        tell_dropped(step);
     if (step->stream) {
         http_stream_write(step->stream, end_of_execution, sizeof end_of_execution - 1);
         http_stream_end(step->stream);

@@ -1,6 +1,7 @@
 #include "command_output.h"
 
 #include "base64.h"
+#include "dropped.h"
 #include "process_event.h"
 #include "timestamp.h"
 
@@ -97,6 +98,9 @@ static int take_data(struct sbi_command_output *output, const json_t *data, sb_e
         const char *name;
         sb_stream stream;
     } streams[] = {{"stdout", SB_STDOUT}, {"stderr", SB_STDERR}, {"pty", SB_PTY}};
+    if (sbi_dropped_take(data, &output->dropped, &output->out_truncated, &output->err_truncated)) {
+        return 0;
+    }
     for (size_t i = 0; i < sizeof streams / sizeof *streams; i++) {
         const json_t *value = json_object_get(data, streams[i].name);
         if (value == NULL || json_is_null(value)) {
@@ -193,6 +197,7 @@ const sb_command_result *sbi_command_output_view(struct sbi_command_output *outp
                                        .out_length = output->out.length,
                                        .err_length = output->err.length,
                                        .out_truncated = output->out_truncated,
-                                       .err_truncated = output->err_truncated};
+                                       .err_truncated = output->err_truncated,
+                                       .dropped = output->dropped};
     return &output->view;
 }

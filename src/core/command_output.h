@@ -18,7 +18,8 @@ struct sbi_command_output {
     struct sbi_events *events; /* NULL: nobody reads them */
     int64_t pid;               /* 0: not known yet */
     bool out_truncated, err_truncated;
-    bool has_ended; /* the process's end was told */
+    uint64_t dropped; /* bytes that the server dropped beyond a limit of its own */
+    bool has_ended;   /* the process's end was told */
     bool has_exited;
     int exit_code; /* when it has exited */
     char how[200]; /* how it ended, when not by exiting; "" else */

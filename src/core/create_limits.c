@@ -50,7 +50,8 @@ int sbi_create_limits(json_t *body, const sb_limits *limits, bool local, sb_erro
         add_bytes(object, "diskMB", limits->disk, "disk", err) != 0 ||
         add_cpus(object, limits->cpus, err) != 0 ||
         add_count(object, "processes", limits->processes, err) != 0 ||
-        add_count(object, "openFiles", limits->open_files, err) != 0) {
+        add_count(object, "openFiles", limits->open_files, err) != 0 ||
+        add_bytes(object, "outputMB", limits->output, "output", err) != 0) {
         json_decref(object);
         return -1;
     }
@@ -60,9 +61,10 @@ int sbi_create_limits(json_t *body, const sb_limits *limits, bool local, sb_erro
     }
     if (!local) {
         json_decref(object);
-        return sbi_fail(err, SB_UNSUPPORTED,
-                        "memory, cpus, disk, processes and open_files are for the local engine: on "
-                        "other servers the template has its limits");
+        return sbi_fail(
+            err, SB_UNSUPPORTED,
+            "memory, cpus, disk, processes, open_files and output are for the local engine: "
+            "on other servers the template has its limits");
     }
     return json_object_set_new(body, "limits", object) == 0 ? 0 : sbi_no_memory(err);
 }

@@ -177,6 +177,7 @@ const sb_execution *sbi_execution_view(struct sbi_execution *execution) {
     view->err = sbi_buffer_string(&execution->err);
     view->err_length = execution->err.length;
     view->err_truncated = execution->err_truncated;
+    view->dropped = execution->dropped;
     view->results = execution->results;
     view->result_count = execution->result_count;
     view->error = execution->has_error ? &execution->error : NULL;

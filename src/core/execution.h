@@ -27,6 +27,7 @@ struct sbi_piece {
 struct sbi_execution {
     struct sbi_buffer out, err;
     bool out_truncated, err_truncated;
+    uint64_t dropped; /* bytes that the server dropped, output and results */
     struct sbi_piece *pieces;
     size_t piece_count, piece_capacity;
     size_t last_piece[3]; /* of each stream, by its number; index + 1, 0: none */

@@ -1,5 +1,6 @@
 #include "step_stream.h"
 
+#include "dropped.h"
 #include "output_line.h"
 #include "text.h"
 #include "timestamp.h"
@@ -114,6 +115,11 @@ static int take_event(struct sbi_step_stream *stream, const char *type, const js
     struct sbi_execution *execution = stream->execution;
     if (strcmp(type, "stdout") == 0) {
         return take_output(stream, SB_STDOUT, line, err);
+    }
+    if (strcmp(type, "stderr") == 0 &&
+        sbi_dropped_take(line, &execution->dropped, &execution->out_truncated,
+                         &execution->err_truncated)) {
+        return 0;
     }
     if (strcmp(type, "stderr") == 0) {
         return take_output(stream, SB_STDERR, line, err);

@@ -177,6 +177,7 @@ typedef struct sb_limits {
     double disk;   /* bytes, rounded up to mebibytes */
     uint32_t processes;
     uint32_t open_files; /* of each process */
+    double output;       /* bytes of each step and command, rounded up to mebibytes */
 } sb_limits;
 
 typedef struct sb_create_options {
@@ -337,7 +338,8 @@ typedef struct sb_execution {
     int64_t execution_count;    /* -1 when the server did not say */
     double duration;            /* seconds from the start of the request to its end */
     bool out_truncated, err_truncated;
-    bool restarted; /* the context started afresh before this step */
+    uint64_t dropped; /* bytes that the server dropped beyond the sandbox's limit of output */
+    bool restarted;   /* the context started afresh before this step */
 } sb_execution;
 
 SB_API const sb_execution *sb_op_execution(const sb_op *op);

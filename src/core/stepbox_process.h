@@ -58,6 +58,7 @@ typedef struct sb_command_result {
     const char *out, *err; /* NUL-terminated behind their lengths; a terminal's output is in out */
     size_t out_length, err_length;
     bool out_truncated, err_truncated;
+    uint64_t dropped; /* as of sb_execution */
 } sb_command_result;
 SB_API const sb_command_result *sb_op_command(const sb_op *op);
 

@@ -168,7 +168,8 @@ static void run_child(const struct ends *ends, const bwrap_spec *spec, const cha
     keep(ends->status[1]);
     keep(ends->control[1]);
     keep(spec->filter_fd);
-    char args_number[16], control_number[16], filter_number[16], memory[32], cpus[32], data[32];
+    char args_number[16], control_number[16], filter_number[16], memory[32], cpus[32], data[32],
+        output[32];
     snprintf(args_number, sizeof args_number, "%d", args_fd);
     snprintf(control_number, sizeof control_number, "%d", ends->control[1]);
     snprintf(filter_number, sizeof filter_number, "%d", spec->filter_fd);
@@ -176,13 +177,15 @@ static void run_child(const struct ends *ends, const bwrap_spec *spec, const cha
     snprintf(cpus, sizeof cpus, "%g", spec->limits->cpus);
     bool alone = spec->join_count == 0;
     snprintf(data, sizeof data, "%lld", (long long)sandbox_runner_data(spec->limits, alone));
+    snprintf(output, sizeof output, "%lld", (long long)limits_output(spec->limits));
     char *const argv[] = {"bwrap",        "--args",
                           args_number,    "--",
                           PAYLOAD_AGENT,  "--control",
                           control_number, "--filter",
                           filter_number,  "--memory",
                           memory,         "--cpus",
-                          cpus,           "--runner-data",
+                          cpus,           "--output",
+                          output,         "--runner-data",
                           data,           alone ? "--program-data" : NULL,
                           data,           NULL};
     char *const environment[] = {"PATH=/usr/bin:/bin", "LANG=C", NULL};

@@ -5,6 +5,7 @@
 #include <errno.h>
 
 #include "log.h"
+#include "sandbox_rlimits.h"
 
 /* Seconds between a kill by the kernel and an end of the sandbox that comes of it, at most. */
 #define OOM_SECONDS 1.0
@@ -44,7 +45,9 @@ const char *sandbox_end_cause(struct sandbox *sandbox) {
 
 json_t *sandbox_limits_describe(const struct sandbox *sandbox) {
     const struct cgroups *cgroups = sandbox->set->config.cgroups;
-    json_t *described = limits_describe(&sandbox->record.limits);
+    struct limits effective = sandbox->record.limits;
+    effective.open_files = (int)sandbox_rlimits_open_files(&effective);
+    json_t *described = limits_describe(&effective);
     json_t *missing = cgroups_missing(cgroups);
     if (described) {
         json_object_set_new(described, "by", json_string(cgroups_kind(cgroups)));

@@ -9,12 +9,17 @@
 #define DEFAULT_DISK (1024ll * LIMITS_MIB)
 #define DEFAULT_PROCESSES 512
 #define DEFAULT_OPEN_FILES 65536
+/* Of output: so much that hardly any code is cut, and so little that a client that keeps all it is
+ * sent survives. All files of a sandbox go through one command in any case (a tar stream). */
+#define DEFAULT_OUTPUT (1024ll * LIMITS_MIB)
+#define OUTPUT_PER_DISK 2
 
 /* Below these an agent and a runner do not come up. */
 #define LEAST_MEMORY_MB 64
 #define LEAST_DISK_MB 4
 #define LEAST_PROCESSES 8
 #define LEAST_OPEN_FILES 64
+#define LEAST_OUTPUT_MB 1
 #define LEAST_CPUS 0.05
 
 #define MOST_MB (1024 * 1024) /* 1 TiB */
@@ -43,6 +48,7 @@ static const struct number_rule {
     {"diskMB", LEAST_DISK_MB, MOST_MB, true},
     {"processes", LEAST_PROCESSES, MOST_PROCESSES, true},
     {"openFiles", LEAST_OPEN_FILES, MOST_OPEN_FILES, true},
+    {"outputMB", LEAST_OUTPUT_MB, MOST_MB, true},
 };
 
 static const struct number_rule *find(const char *name) {
@@ -83,6 +89,7 @@ void limits_override(struct limits *limits, json_t *object) {
     json_t *disk = object ? fields_get(object, "diskMB") : NULL;
     json_t *memory = object ? fields_get(object, "memoryMB") : NULL;
     json_t *cpus = object ? fields_get(object, "cpuCount") : NULL;
+    json_t *output = object ? fields_get(object, "outputMB") : NULL;
     if (memory) {
         limits->memory = json_integer_value(memory) * LIMITS_MIB;
         /* The default is no wish: it gives way. */
@@ -91,6 +98,8 @@ void limits_override(struct limits *limits, json_t *object) {
     }
     if (disk)
         limits->disk = json_integer_value(disk) * LIMITS_MIB;
+    if (output)
+        limits->output = json_integer_value(output) * LIMITS_MIB;
     if (cpus)
         limits->cpus = json_number_value(cpus);
     if (object) {
@@ -120,14 +129,20 @@ bool limits_fit(const struct limits *limits, const struct host_facts *host, char
     return false;
 }
 
+int64_t limits_output(const struct limits *limits) {
+    int64_t files = limits->disk * OUTPUT_PER_DISK;
+    return limits->output ? limits->output : files > DEFAULT_OUTPUT ? files : DEFAULT_OUTPUT;
+}
+
 int limits_cpu_count(const struct limits *limits) {
     int whole = (int)limits->cpus;
     return whole < limits->cpus ? whole + 1 : whole;
 }
 
 json_t *limits_describe(const struct limits *limits) {
-    return json_pack("{s:I, s:f, s:I, s:i, s:i}", "memoryMB",
+    return json_pack("{s:I, s:f, s:I, s:i, s:i, s:I}", "memoryMB",
                      (json_int_t)(limits->memory / LIMITS_MIB), "cpuCount", limits->cpus, "diskMB",
                      (json_int_t)(limits->disk / LIMITS_MIB), "processes", limits->processes,
-                     "openFiles", limits->open_files);
+                     "openFiles", limits->open_files, "outputMB",
+                     (json_int_t)(limits_output(limits) / LIMITS_MIB));
 }

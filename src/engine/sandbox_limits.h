@@ -26,6 +26,7 @@ struct limits {
     double cpus;
     int processes;  /* and threads, of the sandbox's user */
     int open_files; /* of each process */
+    int64_t output; /* bytes; 0: limits_output() decides by the disk */
 };
 
 /* The sandbox's own processes, in addition to those of its user: bwrap, the agent, and what the
@@ -38,7 +39,7 @@ struct limits {
 void limits_defaults(struct limits *limits, const struct host_facts *host);
 
 /* A field with {"memoryMB": ..., "cpuCount": ..., "diskMB": ..., "processes": ..., "openFiles":
- * ...}, each of which may be absent or null. */
+ * ..., "outputMB": ...}, each of which may be absent or null. */
 field_check limits_field;
 
 /* Lays an object that limits_field() has taken (or NULL) over the limits. */
@@ -48,6 +49,9 @@ void limits_override(struct limits *limits, json_t *object);
  * of "limits". */
 bool limits_fit(const struct limits *limits, const struct host_facts *host, char *message,
                 size_t room);
+
+/* Bytes that a step, or a command, may put out; what comes after is dropped. */
+int64_t limits_output(const struct limits *limits);
 
 /* Processors as E2B's API has them: whole, and at least one. */
 int limits_cpu_count(const struct limits *limits);

@@ -24,7 +24,7 @@ static void limit(int resource, rlim_t soft, rlim_t hard) {
  * process with a limit that they have reached sends no more. Without ids of their own sandboxes are
  * the engine's user, who must always be able to hand them connections: they get half of what it
  * has. */
-static rlim_t open_files(const struct limits *limits) {
+rlim_t sandbox_rlimits_open_files(const struct limits *limits) {
     struct rlimit now;
     rlim_t wanted = (rlim_t)limits->open_files;
     if (getrlimit(RLIMIT_NOFILE, &now) < 0 || now.rlim_max / 2 > wanted)
@@ -41,7 +41,7 @@ void sandbox_rlimits_apply(const struct limits *limits) {
      * of what that one may have (about 4 per megabyte of the host, and 800 KB). */
     limit(RLIMIT_SIGPENDING, PENDING_SIGNALS, PENDING_SIGNALS);
     limit(RLIMIT_MSGQUEUE, MESSAGE_BYTES, MESSAGE_BYTES);
-    limit(RLIMIT_NOFILE, SOFT_OPEN_FILES, open_files(limits));
+    limit(RLIMIT_NOFILE, SOFT_OPEN_FILES, sandbox_rlimits_open_files(limits));
     /* Programs get the soft limit; what is above it the agent keeps for itself. */
     limit(RLIMIT_NPROC, processes, processes + LIMITS_OWN_PROCESSES);
 }

@@ -9,12 +9,17 @@
 #define STEPBOX_SANDBOX_RLIMITS_H
 
 #include <stdbool.h>
+#include <sys/resource.h>
 
 #include "sandbox_limits.h"
 
 /* In the child that becomes the sandbox, when it is in the sandbox's user namespace: the kernel
  * counts processes of a user for each of these. */
 void sandbox_rlimits_apply(const struct limits *limits);
+
+/* How many files each process may have open, which is less than was asked for where the engine
+ * itself may have few. */
+rlim_t sandbox_rlimits_open_files(const struct limits *limits);
 
 /* What a runner may write to of its own memory (RLIMIT_DATA), in bytes. That is closer to what it
  * uses than its address space: Java and JavaScript reserve much more of that than they ever use.

@@ -80,12 +80,13 @@ static sb_limits limits_of(lua_State *L, int table) {
                        .cpus = field_number(L, table, "cpus", 0),
                        .disk = field_number(L, table, "disk", 0),
                        .processes = count_of(L, table, "processes"),
-                       .open_files = count_of(L, table, "open_files")};
+                       .open_files = count_of(L, table, "open_files"),
+                       .output = field_number(L, table, "output", 0)};
 }
 
 /* client:start_create({template, timeout, envs, metadata, setup, allow_internet, auto_pause,
  * auto_resume, idempotency_key, request_timeout, events, memory, cpus, disk, processes,
- * open_files, and those of start_set_network}) */
+ * open_files, output, and those of start_set_network}) */
 static int client_start_create(lua_State *L) {
     struct client_owner *client = client_check(L, 1);
     luaL_checktype(L, 2, LUA_TTABLE);

@@ -137,7 +137,7 @@ static int box_process_resize(lua_State *L) {
 void push_command(lua_State *L, const sb_op *op) {
     const sb_command_result *command = sb_op_command(op);
     luaL_checkstack(L, 4, NULL);
-    lua_createtable(L, 0, 9);
+    lua_createtable(L, 0, 10);
     set_string(L, "command", command->command);
     if (command->exit_code >= 0)
         set_integer(L, "exit_code", command->exit_code);
@@ -149,6 +149,8 @@ void push_command(lua_State *L, const sb_op *op) {
     set_boolean(L, "truncated", command->out_truncated || command->err_truncated);
     set_boolean(L, "stdout_truncated", command->out_truncated);
     set_boolean(L, "stderr_truncated", command->err_truncated);
+    if (command->dropped > 0)
+        set_integer(L, "dropped", (lua_Integer)command->dropped);
 }
 
 static void push_process(lua_State *L, const sb_process_info *info) {

@@ -82,7 +82,7 @@ static void push_log(lua_State *L, const sb_log *log) {
 
 void push_execution(lua_State *L, const sb_execution *execution) {
     luaL_checkstack(L, 8, NULL);
-    lua_createtable(L, 0, 12);
+    lua_createtable(L, 0, 13);
     set_bytes(L, "stdout", execution->out, execution->out_length);
     set_bytes(L, "stderr", execution->err, execution->err_length);
     lua_createtable(L, (int)execution->log_count, 0);
@@ -108,6 +108,8 @@ void push_execution(lua_State *L, const sb_execution *execution) {
     set_boolean(L, "truncated", execution->out_truncated || execution->err_truncated);
     set_boolean(L, "stdout_truncated", execution->out_truncated);
     set_boolean(L, "stderr_truncated", execution->err_truncated);
+    if (execution->dropped > 0)
+        set_integer(L, "dropped", (lua_Integer)execution->dropped);
     set_boolean(L, "restarted", execution->restarted);
 }
 

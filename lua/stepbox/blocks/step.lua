@@ -17,8 +17,12 @@ local function take(run, raw)
       notes[#notes + 1] = ("[stepbox: %s beyond max_output (%d bytes) was dropped]\n"):format(what, most)
     end
   end
-  note(raw.stdout_truncated, "stdout")
-  note(raw.stderr_truncated, "stderr")
+  if raw.dropped then
+    notes[1] = ("[stepbox: %d bytes beyond the sandbox's limit of output were dropped]\n"):format(raw.dropped)
+  else
+    note(raw.stdout_truncated, "stdout")
+    note(raw.stderr_truncated, "stderr")
+  end
   note(not is_whole, "what the results had")
   if list[1] then out.results = list end
   out.main_result = main

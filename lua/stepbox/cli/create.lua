@@ -46,6 +46,7 @@ return function(arguments, life)
     cpus = arguments.cpus,
     processes = arguments.processes,
     open_files = arguments.open_files,
+    output = arguments.output,
     allow_internet = arguments.internet,
     network = network_of(arguments),
     egress_proxy = arguments.proxy,

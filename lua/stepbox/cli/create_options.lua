@@ -9,6 +9,8 @@ local function add_limits(command)
   command:option("--cpus", "Processors it may take; 0.5 is half of one."):argname "N":convert(values.amount)
   command:option("--processes", "Processes and threads it may have."):argname "N":convert(values.whole)
   command:option("--open-files", "Files that each process may have open."):argname "N":convert(values.whole)
+  command:option("--output", "What each step and each command may put out; the rest is dropped.")
+    :argname "SIZE":convert(values.size)
 end
 
 local function add_network(command)
@@ -25,7 +27,7 @@ end
 
 local NAMES = {
   "template", "snapshot", "life", "on_timeout", "auto_resume", "memory", "disk", "cpus", "processes",
-  "open_files", "internet", "proxy", "setup", "metadata", "allow", "deny",
+  "open_files", "output", "internet", "proxy", "setup", "metadata", "allow", "deny",
 }
 
 local options = {}

@@ -30,7 +30,8 @@ end
 -- What the local engine tells in addition: what it is called there and here, and its fields in order; those
 -- without have all, by their names.
 local DETAILS = {
-  { "limits", "limits", { "by", "memoryMB", "cpuCount", "diskMB", "processes", "openFiles", "notEnforced" } },
+  { "limits", "limits",
+    { "by", "memoryMB", "cpuCount", "diskMB", "processes", "openFiles", "outputMB", "notEnforced" } },
   { "network", "network", { "access", "link", "allowOut", "denyOut", "egressProxy", "error" } },
   { "isolation", "isolation", { "ids", "systemTree" } },
   { "refusedCalls", "refused" },

@@ -27,6 +27,12 @@ function output.err(text) write(2, text) end
 
 function output.line(text) write(1, text .. "\n") end
 
+--- Says what the engine has dropped of a step's or a command's output; nothing when that is nothing.
+function output.dropped(result)
+  if not result.dropped then return end
+  output.err(("stepbox: %d bytes beyond the sandbox's limit of output were dropped\n"):format(result.dropped))
+end
+
 --- One line of JSON.
 function output.json(value)
   write(1, require("stepbox.json_text").encode(value) .. "\n")

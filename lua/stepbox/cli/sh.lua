@@ -84,7 +84,8 @@ local function print_json(result, failure)
   local json = require "stepbox.json_text"
   output.json {
     exit_code = result.exit_code or json.null, how = result.how or json.null,
-    stdout = result.stdout, stderr = result.stderr, truncated = result.truncated, failure = failure,
+    stdout = result.stdout, stderr = result.stderr, truncated = result.truncated,
+    dropped = result.dropped, failure = failure,
   }
 end
 
@@ -110,6 +111,7 @@ local function run_on_streams(box, arguments, running, state)
     print_json(result or partial, not result and { code = code, message = message } or nil)
     return result and status_of(result) or state.status or status.of_code(code)
   end
+  if result then output.dropped(result) end
   return conclude(state, result, message, code)
 end
 

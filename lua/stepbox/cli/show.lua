@@ -41,6 +41,7 @@ local function as_json(execution, saved)
     execution_count = execution.execution_count or json.null,
     duration = execution.duration,
     truncated = execution.truncated,
+    dropped = execution.dropped,
     restarted = execution.restarted,
     files = files,
   }
@@ -125,6 +126,7 @@ function show.step(box, code, options, state)
   if not options.json then
     if execution.restarted then output.err "stepbox: the context had lost its state and started afresh\n" end
     if show_main then show_main() end
+    output.dropped(execution)
     if execution.error then show_error(execution.error) end
   end
   if state.status and execution.error then return state.status, execution end
