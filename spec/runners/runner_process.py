@@ -16,7 +16,7 @@ PYTHON = os.environ.get("STEPBOX_PYTHON", "/usr/bin/python3")
 class RunnerProcess:
     """Events come out in the agent's form: the pipes are read empty before an event is passed."""
 
-    def __init__(self, cwd="/tmp", env=None):
+    def __init__(self, cwd="/tmp", env=None, command=(PYTHON, MAIN), variant=()):
         self.socket, far_end = socket.socketpair()
         self.pipes = {}
         out_read, out_write = os.pipe()
@@ -27,7 +27,7 @@ class RunnerProcess:
         environment = {"PATH": os.environ["PATH"], "HOME": "/nonexistent", "LANG": "C.UTF-8"}
         environment.update(env or {})
         self.process = subprocess.Popen(
-            [PYTHON, MAIN, str(far_end.fileno())],
+            [*command, str(far_end.fileno()), *variant],
             stdin=subprocess.DEVNULL,
             stdout=out_write,
             stderr=err_write,
