@@ -21,8 +21,6 @@
 --- value. Tables are compared deeply.
 
 local assert = require "luassert"
-local cjson = require "cjson"
-local curl = require "spec.support.curl"
 local stepbox = require "stepbox"
 
 local M = {}
@@ -66,27 +64,10 @@ local function show(value, indent)
   return #lines == 0 and "{}" or "\n" .. table.concat(lines, "\n")
 end
 
---- The context, made by the protocol's own request: {id, ...}, or nil and what was answered.
-local function new_context(box, language, cwd, envs)
-  local answer = assert(curl.request {
-    socket = require("stepbox.engine").start().socket,
-    url = "http://49999-" .. box.id .. ".stepbox/contexts",
-    method = "POST",
-    headers = { ["Content-Type"] = "application/json" },
-    body = cjson.encode { language = language, cwd = cwd, env_vars = envs },
-  })
-  if answer.status ~= 200 then return nil, answer.body end
-  return cjson.decode(answer.body)
-end
-
---- The languages of a sandbox by name: {available, message}.
+--- The languages of a sandbox by name.
 function M.languages(box)
-  local answer = assert(curl.request {
-    socket = require("stepbox.engine").start().socket,
-    url = "http://49999-" .. box.id .. ".stepbox/contexts/languages",
-  })
   local found = {}
-  for _, language in ipairs(cjson.decode(answer.body)) do found[language.name] = language end
+  for _, language in ipairs(assert(box:languages())) do found[language.name] = language end
   return found
 end
 
@@ -125,15 +106,15 @@ local function collector()
 end
 
 --- Runs a step; returns its execution and events, or nil, message, code.
-local function run_step(box, context, step)
+local function run_step(context, step)
   local events, options = collector()
-  options.context, options.envs, options.timeout = context, step.envs, step.timeout or STEP_SECONDS
+  options.envs, options.timeout = step.envs, step.timeout or STEP_SECONDS
   local execution, message, code
   stepbox.run(function()
-    local task = stepbox.spawn(function() execution, message, code = box:step(step[1], options) end)
+    local task = stepbox.spawn(function() execution, message, code = context:step(step[1], options) end)
     if step.interrupt then
       stepbox.sleep(step.interrupt)
-      assert(box:interrupt(context))
+      assert(context:interrupt())
     end
     task:wait()
   end)
@@ -156,7 +137,7 @@ local function run_program(box, context, program)
   local count
   for i = 2, #program do
     local step = type(program[i]) == "table" and program[i] or { program[i] }
-    local execution, events, message, code = run_step(box, context, step)
+    local execution, events, message, code = run_step(context, step)
     if step.fails then
       assert.equal(step.fails, code, message)
     else
@@ -191,21 +172,14 @@ function M.declare(busted, table_of_programs)
           if not there then return pending(reason) end
         end
         program.own = not table_of_programs.shared or program.fresh or program.cwd or program.envs
-        local context
-        if program.own then
-          context = assert(new_context(box, language, program.cwd, program.envs)).id
-        else
-          shared = shared or assert(new_context(box, language)).id
-          context = shared
-        end
+        local context = not program.own and shared or assert(box:context {
+          language = language,
+          cwd = program.cwd,
+          envs = program.envs,
+        })
+        if not program.own then shared = context end
         run_program(box, context, program)
-        if program.own then
-          curl.request {
-            socket = require("stepbox.engine").start().socket,
-            url = "http://49999-" .. box.id .. ".stepbox/contexts/" .. context,
-            method = "DELETE",
-          }
-        end
+        if program.own then assert(context:remove()) end
       end)
     end
   end)
