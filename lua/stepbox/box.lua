@@ -6,6 +6,7 @@ local Commands = require "stepbox.commands"
 local Files = require "stepbox.files"
 local Pty = require "stepbox.pty"
 local check = require "stepbox.options"
+local recording = require "stepbox.recording"
 local step = require "stepbox.step"
 require "stepbox.context"
 require "stepbox.info"
@@ -94,6 +95,25 @@ end
 function Box:interrupt(context)
   if context ~= nil then check.argument("interrupt", 1, check.string, context) end
   return call.finish(self:start_interrupt(context))
+end
+
+--- Writes the session so far as a Jupyter notebook (nbformat 4.5): each step of this handle is a cell, in the
+--- order in which they began, with its code and what it gave. A cell of another language than the notebook's
+--- keeps its source as it is; its metadata `stepbox` have `language` and `context`. A file that is there is
+--- replaced at once, never half. Works also when the box is closed. What is kept is bounded: see `record` of
+--- `create`.
+---@param path string
+---@return integer|nil cells how many the notebook has
+---@return string? message
+---@return string? code "invalid" when this box records nothing, "system" when the file cannot be written
+function Box:notebook(path)
+  check.argument("notebook", 1, check.text, path)
+  local session = recording.of(self)
+  if not session then return nil, "notebook: this box was made with 'record = false'", "invalid" end
+  local text, cells = require("stepbox.notebook").encode(session)
+  local done, message, code = require("stepbox.console").replace_file(path, text)
+  if not done then return nil, "notebook: " .. message, code end
+  return cells
 end
 
 return Box

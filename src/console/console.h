@@ -17,5 +17,6 @@ int console_descriptor(lua_State *L, int index);
 void terminal_register(lua_State *L);
 void descriptors_register(lua_State *L);
 void signals_register(lua_State *L);
+void replace_file_register(lua_State *L);
 
 #endif

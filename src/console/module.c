@@ -25,5 +25,6 @@ __attribute__((visibility("default"))) int luaopen_stepbox_console(lua_State *L)
     terminal_register(L);
     descriptors_register(L);
     signals_register(L);
+    replace_file_register(L);
     return 1;
 }
