@@ -1,5 +1,6 @@
 --- What a step gives back: executions and their results.
 
+local check = require "stepbox.options"
 local json = require "stepbox.json"
 
 --- One value that the code showed: that of its last expression, or of a `display()`. Only the formats that
@@ -40,33 +41,131 @@ function Result:formats()
   return names
 end
 
---- Which format a file name's ending asks for.
+-- What is decoded of a result's JSON, as the text that it came as: the order of its names, and which tables
+-- were lists, are in that alone.
+local texts = setmetatable({}, { __mode = "k" })
+
+local function json_of(result, name)
+  local known = texts[result] and texts[result][name]
+  if known and known.value == result[name] then return known.text end
+  return json.encode(result[name])
+end
+
+local function plain(result, name)
+  local value = result[name]
+  return type(value) == "string" and value or json_of(result, name)
+end
+
+local function csv(result)
+  local data = result.data
+  if type(data) ~= "table" then return nil end
+  return require("stepbox.csv").encode(data, json_of(result, "data"))
+end
+
+--- Which formats a file name's ending asks for, the first that is there counting.
 local ENDINGS = {
-  txt = "text", htm = "html", html = "html", md = "markdown", svg = "svg", png = "png", jpg = "jpeg",
-  jpeg = "jpeg", pdf = "pdf", tex = "latex", json = "json", js = "javascript",
+  txt = { "text" }, htm = { "html" }, html = { "html" }, md = { "markdown" }, markdown = { "markdown" },
+  svg = { "svg" }, png = { "png" }, jpg = { "jpeg" }, jpeg = { "jpeg" }, pdf = { "pdf" }, tex = { "latex" },
+  latex = { "latex" }, js = { "javascript" }, csv = { "data" }, json = { "json", "data", "chart" },
 }
 
---- Writes the result to a file, in the format that the file name's ending asks for.
+--- What a name without an ending is given, by the first of these formats that is there.
+local BEST = {
+  { "png", "png" }, { "jpeg", "jpg" }, { "svg", "svg" }, { "pdf", "pdf" }, { "data", "csv" },
+  { "json", "json" }, { "chart", "json" }, { "html", "html" }, { "markdown", "md" }, { "latex", "tex" },
+  { "javascript", "js" }, { "text", "txt" },
+}
+
+local function best_ending(result)
+  for _, pair in ipairs(BEST) do
+    if result[pair[1]] ~= nil then return pair[2] end
+  end
+end
+
+--- The format for an ending, and its bytes; nil when the result has none such.
+local function for_ending(result, ending)
+  for _, name in ipairs(ENDINGS[ending] or {}) do
+    local bytes
+    if ending == "csv" then
+      bytes = csv(result)
+    elseif result[name] ~= nil then
+      bytes = plain(result, name)
+    end
+    if bytes then return name, bytes end
+  end
+end
+
+--- The endings under which a result could be saved, for a message.
+local function possible_endings(result)
+  local list = {}
+  for ending in pairs(ENDINGS) do
+    if for_ending(result, ending) then list[#list + 1] = "." .. ending end
+  end
+  table.sort(list)
+  return list[1] and table.concat(list, ", ") or "no ending"
+end
+
+--- Writes the result to a file, in the format that the file name's ending asks for: txt, html, md, svg, png,
+--- jpg, pdf, tex, js, json (of a chart or a table's data too), csv (of a table's data). A name without an
+--- ending gets that of the best format.
 ---@param path string
 ---@return string|nil format the format written
----@return string? message
+---@return string path the file, or the message
 ---@return string? code "invalid" when the result has no such format, "system" when writing fails
 function Result:save(path)
-  if type(path) ~= "string" then
-    error("bad argument #1 to 'save' (string expected, got " .. type(path) .. ")", 2)
+  check.argument("save", 1, check.text, path)
+  local base = path:match "[^/]*$"
+  local ending = base:match "^.+%.([^.]*)$"
+  if not ending and base ~= "" then
+    ending = best_ending(self)
+    if ending then path = path .. "." .. ending end
   end
-  local format = ENDINGS[(path:match "%.(%w+)$" or ""):lower()]
-  local value = format and self[format]
-  if value == nil then
-    return nil, "cannot save to '" .. path .. "': this result has "
-      .. table.concat(self:formats(), ", "), "invalid"
+  local format, bytes = for_ending(self, (ending or ""):lower())
+  if not format then
+    local formats = table.concat(self:formats(), ", ")
+    return nil, ("cannot save to '%s': this result has %s, which can be saved as %s"):format(path,
+      formats ~= "" and formats or "nothing", possible_endings(self)), "invalid"
   end
-  if type(value) ~= "string" then value = json.encode(value) end
   local file, message = io.open(path, "wb")
   if not file then return nil, message, "system" end
-  local written, why = file:write(value)
+  local written, why = file:write(bytes)
   local closed, late = file:close()
   if not written or not closed then return nil, path .. ": " .. (why or late), "system" end
+  return format, path
+end
+
+--- What can be read of a result, and its format; nil when there is nothing such.
+local function text_of(result)
+  for _, name in ipairs { "text", "markdown", "html", "latex", "javascript" } do
+    if type(result[name]) == "string" then return result[name], name end
+  end
+  for _, name in ipairs { "json", "data", "chart" } do
+    if result[name] ~= nil then return json_of(result, name), name end
+  end
+end
+
+--- Shows the result on standard output: an image in a terminal that can (by the protocols of kitty, iTerm2
+--- and sixel; STEPBOX_IMAGES says which), else its text.
+---@return string|nil format what was shown
+---@return string? message
+---@return string? code "unsupported" when there is nothing that can be shown
+function Result:show()
+  local images = require "stepbox.images"
+  local shown, format
+  for _, name in ipairs { "png", "jpeg" } do
+    local bytes = self[name]
+    if not shown and type(bytes) == "string" then shown, format = images.encode(bytes, name), name end
+  end
+  if not shown then
+    shown, format = text_of(self)
+    shown = shown and shown:gsub("\n?$", "\n", 1)
+  end
+  if not shown then
+    return nil, "show: no terminal shows " .. table.concat(self:formats(), ", "), "unsupported"
+  end
+  local written, message = io.stdout:write(shown)
+  if written then written, message = io.stdout:flush() end
+  if not written then return nil, "show: " .. tostring(message), "system" end
   return format
 end
 
@@ -111,10 +210,13 @@ end
 
 --- Makes a result of what the core gives: decodes its JSON formats.
 local function result(raw)
+  local known = {}
   for name, text in pairs(raw.encoded) do
     local ok, value = pcall(json.decode, text)
     raw[name] = ok and value or text
+    known[name] = { text = text, value = raw[name] }
   end
+  if next(known) then texts[raw] = known end
   raw.encoded, raw.logs_before = nil, nil
   return setmetatable(raw, Result)
 end
@@ -124,4 +226,4 @@ local function execution(raw)
   return setmetatable(raw, Execution)
 end
 
-return { result = result, execution = execution }
+return { result = result, execution = execution, text_of = text_of }

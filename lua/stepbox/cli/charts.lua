@@ -1,6 +1,6 @@
 --- Images among the results: shown, or saved and named.
 
-local images = require "stepbox.cli.images"
+local images = require "stepbox.images"
 local output = require "stepbox.cli.output"
 local status = require "stepbox.cli.status"
 
@@ -59,8 +59,10 @@ function charts.new(folder)
     for _, format in ipairs(FORMATS) do
       local bytes = result[format]
       if type(bytes) == "string" and bytes ~= "" then
-        local is_shown = not quiet and (format == "png" or format == "jpeg") and images.show(bytes, format)
-        if folder or not (is_shown or quiet) then
+        local can_be = not quiet and (format == "png" or format == "jpeg")
+        local shown = can_be and images.encode(bytes, format)
+        if shown then output.out(shown) end
+        if folder or not (shown or quiet) then
           local path = save(format, bytes)
           if not quiet then output.err("stepbox: chart saved as " .. path .. "\n") end
         end

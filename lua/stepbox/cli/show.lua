@@ -5,6 +5,8 @@ local charts = require "stepbox.cli.charts"
 local output = require "stepbox.cli.output"
 local progress = require "stepbox.cli.progress"
 local status = require "stepbox.cli.status"
+local text_of = require("stepbox.result").text_of
+local traceback = require "stepbox.traceback"
 
 local show = {}
 
@@ -55,21 +57,16 @@ local function for_stderr(text)
   return (text:gsub("\27%[[%d;]*m", ""))
 end
 
-local function show_error(raised)
-  local text = raised.traceback
-  if not text or text == "" then text = raised.name .. (raised.value ~= "" and ": " .. raised.value or "") end
-  -- Servers put the head of a traceback in one line with what follows.
-  text = text:gsub("^(%-%-%-%-+)(%S+ +Traceback %(most recent call last%))([^\n])", "%1\n%2\n%3")
-  output.err(end_line(for_stderr(text)))
-end
+local function show_error(raised) output.err(end_line(for_stderr(traceback.of(raised)))) end
 
 --- Text of a result that is no image, or that comes with one and says more than what kind of thing it is.
 local function show_result(result, has_chart)
   local text = result.text
   if has_chart and text and text:find "^<.*>$" then return end
   if not text and not has_chart then
-    text = result.markdown or result.html or result.latex or result.javascript
-    if not text and result.json ~= nil then text = require("stepbox.json_text").encode(result.json) end
+    local found, format = text_of(result)
+    -- Data is for programs: the exit status of Bash, for one.
+    if format ~= "data" and format ~= "chart" then text = found end
   end
   if text and text ~= "" then output.out(end_line(text)) end
 end

@@ -1,8 +1,7 @@
---- Images in the terminals that can show them, by the protocols of kitty, iTerm2 and sixel.
+--- Images for the terminals that can show them, by the protocols of kitty, iTerm2 and sixel.
 
 local console = require "stepbox.console"
 local base64 = require "stepbox.base64"
-local output = require "stepbox.cli.output"
 
 local images = {}
 
@@ -24,13 +23,11 @@ local function kitty(png)
     local head = first == 1 and "a=T,f=100,m=" .. more or "m=" .. more
     out[#out + 1] = "\27_G" .. head .. ";" .. text:sub(first, first + KITTY_PIECE - 1) .. "\27\\"
   end
-  output.out(table.concat(out) .. "\n")
-  return true
+  return table.concat(out) .. "\n"
 end
 
 local function iterm(bytes)
-  output.out("\27]1337;File=inline=1;size=" .. #bytes .. ":" .. base64.encode(bytes) .. "\7\n")
-  return true
+  return "\27]1337;File=inline=1;size=" .. #bytes .. ":" .. base64.encode(bytes) .. "\7\n"
 end
 
 local function run(command)
@@ -45,14 +42,12 @@ local function has_img2sixel() return run "command -v img2sixel 2>/dev/null" ~= 
 local function sixel(bytes)
   local path = os.tmpname()
   local file = io.open(path, "wb")
-  if not file then return false end
+  if not file then return nil end
   file:write(bytes)
   file:close()
   local text = run("img2sixel '" .. path .. "' 2>/dev/null")
   os.remove(path)
-  if text == "" then return false end
-  output.out(text .. "\n")
-  return true
+  return text ~= "" and text .. "\n" or nil
 end
 
 --- Asks the terminal what it is (DA1) and looks for 4, sixel, in the answer. Waits a tenth of a second.
@@ -73,7 +68,7 @@ local function says_sixel()
 end
 
 local function detect()
-  if not output.is_terminal() or has("TERM", "dumb") then return nil end
+  if not console.is_terminal(1) or has("TERM", "dumb") then return nil end
   -- What runs between us and the terminal does not pass images on.
   if os.getenv "TMUX" or has("TERM", "screen", "tmux") then
     return has("STEPBOX_IMAGES", "sixel") and sixel or nil
@@ -90,13 +85,16 @@ local function detect()
   return nil
 end
 
-local shower, is_known
+local encoder, is_known
 
---- Shows an image, PNG or JPEG, when the terminal can; true when it did.
-function images.show(bytes, format)
-  if not is_known then shower, is_known = detect(), true end
-  if not shower or (shower == kitty and format ~= "png") then return false end
-  return shower(bytes)
+--- What to write to standard output so that its terminal shows the image, PNG or JPEG; nil when it cannot.
+---@param bytes string
+---@param format string
+---@return string|nil
+function images.encode(bytes, format)
+  if not is_known then encoder, is_known = detect(), true end
+  if not encoder or (encoder == kitty and format ~= "png") then return nil end
+  return encoder(bytes)
 end
 
 return images
