@@ -1,5 +1,7 @@
 """Results: what display() publishes and what the last expression of a cell evaluates to."""
 
+import sys
+
 from IPython.core.displayhook import DisplayHook
 from IPython.core.displaypub import DisplayPublisher
 from IPython.core.formatters import BaseFormatter
@@ -41,6 +43,34 @@ class DataFormatter(BaseFormatter):
     _return_type = dict
 
 
+def _chart(figure):
+    """A figure without a chart is still a figure: a fault in here is no fault of the step."""
+    keep, sys.dont_write_bytecode = sys.dont_write_bytecode, True
+    try:
+        from stepbox_runner import charts  # not before the first figure
+
+        return charts.chart(figure)
+    except Exception:
+        return None
+    finally:
+        sys.dont_write_bytecode = keep
+
+
+class ChartFormatter(BaseFormatter):
+    """The `chart` of a result: what a figure shows, as data."""
+
+    format_type = Unicode("e2b/chart")
+    print_method = ObjectName("_repr_e2b_chart_")
+    _return_type = dict
+
+    def __call__(self, obj):
+        """Not by a registered type: to choose the format of pictures is to unregister figures."""
+        figure = sys.modules.get("matplotlib.figure")
+        if isinstance(obj, getattr(figure, "Figure", ())):
+            return _chart(obj)
+        return super().__call__(obj)
+
+
 def _json_form(value):
     try:
         return strict_json(value)
@@ -75,4 +105,6 @@ def add_formatters(display_formatter):
     formatters["e2b/data"] = data
     for module in ("pandas.core.frame", "pandas"):  # where versions before 3, and from 3 on, say
         data.for_type_by_name(module, "DataFrame", _columns)
+    # Comes after the pictures: what it reads is then as it was drawn.
+    formatters["e2b/chart"] = ChartFormatter(parent=display_formatter)
     formatters["image/jpeg"].for_type_by_name("PIL.Image", "Image", _jpeg)

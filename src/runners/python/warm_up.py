@@ -8,6 +8,7 @@ import asyncio
 import linecache
 import ssl
 
+import stepbox_runner.charts  # noqa: F401, in no runner before its first figure otherwise
 from stepbox_runner.formats import encode_line
 
 CELLS = ("1", "x = 1\nx + 1", "import os\n[os.sep, {}]", "def f():\n    return 'a'\nf()")
