@@ -139,10 +139,22 @@ $(RUNNER_LIBS): $(BUILD)/share/stepbox/runners/%.so: src/runners/%.c
 	$(CC) $(CPPFLAGS) $(filter-out -fsanitize% -MMD -MP,$(CFLAGS)) -fvisibility=default $(if $(filter lua/%,$*),$(LUA_CFLAGS)) -shared \
 	    -Wl,-z,relro,-z,now -o $@ $<
 
+# Java's runner is compiled where there is a JDK that can. Elsewhere it is compiled whenever it starts.
+JAVA_JAR     := $(BUILD)/share/stepbox/runners/java/runner.jar
+JAVA_SOURCES := $(filter-out %/FromSource.java,$(wildcard src/runners/java/*.java))
+JAVA_STAMP   := $(BUILD)/obj/runners/java/.stamp
+$(JAVA_STAMP): $(JAVA_SOURCES)
+	@rm -rf $(@D) $(JAVA_JAR) && mkdir -p $(@D)/classes $(dir $(JAVA_JAR))
+	if javac --release 17 -version >/dev/null 2>&1; then \
+	    javac --release 17 -Xlint:all -Werror -proc:none -d $(@D)/classes $(JAVA_SOURCES) && \
+	    jar --create --file $(JAVA_JAR) -C $(@D)/classes . || exit 1; \
+	fi
+	@touch $@
+
 .PHONY: all
 all: $(BUILD)/lib/libstepbox.a $(BUILD)/lib/libstepbox.so $(BUILD)/lua/stepbox/core.so ## build everything
 all: $(BUILD)/lib/libstepbox-archive.a $(BUILD)/lua/stepbox/archive.so
 all: $(BUILD)/lua/stepbox/console.so $(BUILD)/lua/stepbox/editor.so
-all: $(BUILD)/bin/stepboxd $(BUILD)/bin/stepbox-agent $(BUILD)/bin/stepbox-egress $(BUILD)/share/stepbox/runners/.stamp $(RUNNER_LIBS)
+all: $(BUILD)/bin/stepboxd $(BUILD)/bin/stepbox-agent $(BUILD)/bin/stepbox-egress $(BUILD)/share/stepbox/runners/.stamp $(RUNNER_LIBS) $(JAVA_STAMP)
 
 -include $(shell find $(BUILD)/obj $(BUILD)/spec -name '*.d' 2>/dev/null)

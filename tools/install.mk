@@ -41,6 +41,7 @@ install-engine: all
 	for file in $(patsubst $(BUILD)/share/stepbox/runners/%,%,$(RUNNER_LIBS)); do \
 	    $(INSTALL) -D -m 644 $(BUILD)/share/stepbox/runners/$$file $(DESTDIR)$(DATADIR)/runners/$$file || exit 1; \
 	done
+	[ ! -e $(JAVA_JAR) ] || $(INSTALL) -m 644 $(JAVA_JAR) $(DESTDIR)$(DATADIR)/runners/java/
 
 # The program knows where its modules are, so that it runs from any prefix. Completions are made, not kept.
 .PHONY: install-program
