@@ -36,9 +36,15 @@ ENGINE_OBJ := $(call obj_of,engine)
 ZYGOTE_OBJ := $(call obj_of,zygote) $(BUILD)/obj/zygote/common/descriptors.o
 AGENT_OBJ  := $(call obj_of,agent)
 EGRESS_OBJ := $(call obj_of,egress)
-RUNNERS    := $(filter-out %.c,$(wildcard src/runners/*/*))
-# Parts of runners that their language has no means for: libraries, loaded by the runner beside them.
-RUNNER_LIBS := $(patsubst src/runners/%.c,$(BUILD)/share/stepbox/runners/%.so,$(wildcard src/runners/*/*.c))
+RUNNERS    := $(filter-out %.c %.h,$(wildcard src/runners/*/*))
+# Parts of runners that their language has no means for: libraries, loaded by the runner beside them. A file is
+# one library; those of the folders named here, with what is shared, are one together: host.so.
+HOST_FOLDERS := bash
+HOST_SHARED := $(wildcard src/runners/shared/*.[ch])
+HOST_LIBS   := $(HOST_FOLDERS:%=$(BUILD)/share/stepbox/runners/%/host.so)
+SINGLE_LIBS := $(patsubst src/runners/%.c,$(BUILD)/share/stepbox/runners/%.so,\
+	$(filter-out $(HOST_FOLDERS:%=src/runners/%/%) src/runners/shared/%,$(wildcard src/runners/*/*.c)))
+RUNNER_LIBS := $(SINGLE_LIBS) $(HOST_LIBS)
 
 $(CORE_OBJ):   EXTRA = $(call pc,cflags,$(CORE_PC))
 $(LUA_OBJ):    EXTRA = -Isrc/core $(LUA_CFLAGS)
@@ -132,12 +138,19 @@ $(BUILD)/bin/stepbox-egress: $(EGRESS_OBJ) $(EGRESS_COMMON)
 # The runners stand where the engine looks for them: ../share/stepbox/runners beside its own directory.
 $(BUILD)/share/stepbox/runners/.stamp: $(RUNNERS)
 	@mkdir -p $(@D)
-	cp -r src/runners/. $(@D)/ && rm -f $(@D)/*/*.c && touch $@
+	cp -r src/runners/. $(@D)/ && rm -rf $(@D)/*/*.[ch] $(@D)/shared && touch $@
 
-$(RUNNER_LIBS): $(BUILD)/share/stepbox/runners/%.so: src/runners/%.c
+# What loads them was built without sanitizers.
+RUNNER_CFLAGS = $(filter-out -fsanitize% -fno-sanitize% -MMD -MP,$(CFLAGS))
+$(SINGLE_LIBS): $(BUILD)/share/stepbox/runners/%.so: src/runners/%.c
 	@mkdir -p $(@D)
-	$(CC) $(CPPFLAGS) $(filter-out -fsanitize% -MMD -MP,$(CFLAGS)) -fvisibility=default $(if $(filter lua/%,$*),$(LUA_CFLAGS)) -shared \
-	    -Wl,-z,relro,-z,now -o $@ $<
+	$(CC) $(CPPFLAGS) $(RUNNER_CFLAGS) -fvisibility=default -shared -Wl,-z,relro,-z,now -o $@ $<
+
+.SECONDEXPANSION:
+$(HOST_LIBS): $(BUILD)/share/stepbox/runners/%/host.so: $$(wildcard src/runners/$$*/*.[ch]) $(HOST_SHARED)
+	@mkdir -p $(@D)
+	$(CC) $(CPPFLAGS) $(RUNNER_CFLAGS) -Isrc/runners/shared $(call pc,cflags,jansson) $(if $(filter lua,$*),$(LUA_CFLAGS)) \
+	    -shared -Wl,-z,relro,-z,now -o $@ $(filter %.c,$^) $(call pc,libs,jansson)
 
 # Java's runner is compiled where there is a JDK that can. Elsewhere it is compiled whenever it starts.
 JAVA_JAR     := $(BUILD)/share/stepbox/runners/java/runner.jar

@@ -77,7 +77,7 @@ valgrind: $(CORE_TESTS) $(ARCHIVE_TESTS) ## the core's unit tests under valgrind
 lint: ## check the format of the C sources and the Lua code
 	@tools/bootstrap test
 	@echo "clang-format, luacheck, generated pages"
-	@clang-format --dry-run -Werror $(wildcard src/*/*.[ch] spec/*/*.[ch] fuzz/*.h fuzz/*/*.c examples/*.c)
+	@clang-format --dry-run -Werror $(wildcard src/*/*.[ch] src/runners/*/*.[ch] spec/*/*.[ch] fuzz/*.h fuzz/*/*.c examples/*.c)
 	@luacheck -q .
 	@$(LUA) tools/reference.lua --check
 	@$(LUA) tools/differences.lua --check
