@@ -1,5 +1,6 @@
 local blocks = require "stepbox.blocks"
 local engine = require "spec.support.engine"
+local languages = require "spec.support.languages"
 local sandbox = require "spec.support.sandbox"
 local support = require "spec.support.blocks"
 local stepbox = require "stepbox"
@@ -39,13 +40,26 @@ describe("the error of a block", function()
     assert(stepbox.kill(id))
   end)
 
-  it("says plainly that a language is not there", function()
-    for _, language in ipairs { "js", "bash", "r", "java" } do
-      local out = run { code = "1", language = language }
-      if out.error then
-        support.assert_says(out, 'This sandbox cannot run the language "' .. language .. '"', 'Use "python"')
+  it("says plainly that a language is not there, and what the sandbox says of that", function()
+    local names = { js = "javascript", bash = "bash", r = "r", java = "java" }
+    for language, name in pairs(names) do
+      if not languages.has(name) then
+        support.assert_says(run { code = "1", language = language }, "cannot run the language", language,
+          'Use "python"')
       end
     end
+  end)
+
+  it("tells a server's own words about a language that is not there", function()
+    local folder = sandbox.temporary()
+    local pid = sandbox.background("exec /usr/bin/python3 spec/support/server.py " .. folder .. "/port")
+    finally(function() os.execute("kill " .. pid .. "; rm -r " .. folder) end)
+    assert(sandbox.eventually(5, function() return sandbox.read(folder .. "/port"):find "\n" end))
+    local url = "http://127.0.0.1:" .. sandbox.read(folder .. "/port"):match "%d+"
+    support.assert_says(run {
+      code = "1", language = "r", template_id = "nolanguage",
+      credentials = { api_key = "e2b_00", api_url = url, sandbox_url = url },
+    }, 'This sandbox cannot run the language "r": install r-base-core.', 'Use "python"')
   end)
 
   it("says why no sandbox was made", function()

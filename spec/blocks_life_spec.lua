@@ -211,7 +211,7 @@ describe("a StepExecutionBlock", function()
     local id = instantiate { setup_code = "kept = 1" }
     for _, input in ipairs {
       { step_code = "1 / 0" }, { step_code = "import time; time.sleep(9)", step_timeout = 0.2 },
-      { step_code = "1", language = "bash" }, { step_code = "1", outputs = { "nothing" } },
+      { step_code = "1", outputs = { "nothing" } },
       { files = { ["/proc/none"] = "x" } },
     } do
       input.sandbox_id = id

@@ -1,4 +1,5 @@
 local blocks = require "stepbox.blocks"
+local languages = require "spec.support.languages"
 local support = require "spec.support.blocks"
 local stepbox = require "stepbox"
 
@@ -7,7 +8,33 @@ local credentials = {
   provider = "e2b", id = "01234567-89ab-cdef-0123-456789abcdef", type = "api_key", title = "api_key",
 }
 
+-- What says hello in each language of the blocks, and what the sandbox calls that.
+local HELLO = {
+  js = { "javascript", "console.log('Hello World')" },
+  bash = { "bash", "echo Hello World" },
+  r = { "r", 'cat("Hello World\\n")' },
+  java = { "java", 'System.out.println("Hello World");' },
+}
+
 describe("the blocks", function()
+  for language, hello in pairs(HELLO) do
+    it("run " .. language .. " where the sandbox has it", function()
+      local is_there, why = languages.has(hello[1])
+      if not is_there then pending(why) return end
+      local out = blocks.CodeExecutionBlock:collect { code = hello[2], language = language, timeout = 120 }
+      assert.is_nil(out.error)
+      assert.same({ "Hello World", "Hello World\n" }, { out.response, out.stdout_logs })
+    end)
+  end
+
+  it("give the exit status of a script of bash as a result", function()
+    local is_there, why = languages.has "bash"
+    if not is_there then pending(why) return end
+    local out = blocks.CodeExecutionBlock:collect { code = "echo said\nfalse", language = "bash" }
+    assert.is_nil(out.error)
+    assert.same({ "said", { exit_status = 1 } }, { out.response, out.main_result.data })
+  end)
+
   it("have the original's ids and names, old and new", function()
     assert.equal("0b02b072-abe7-11ef-8372-fb5d162dd712", blocks.CodeExecutionBlock.id)
     assert.equal("ff0861c9-1726-4aec-9e5b-bf53f3622112", blocks.InstantiationBlock.id)

@@ -1,3 +1,4 @@
+local languages = require "spec.support.languages"
 local sandbox = require "spec.support.sandbox"
 
 describe("the examples", function()
@@ -42,6 +43,26 @@ describe("the examples", function()
     } do assert.matches(line, output, 1, true) end
     assert.matches("held by %w+: 256 MB of memory, 64 MB of files, 0.5 processors, 50 processes", output)
     assert.matches("it takes [1-9]%d* of 256 MB of memory, %d+ of 64 MB of files", output)
+  end)
+
+  it("languages.lua uses the languages that there are, and says what is missing", function()
+    local folder = sandbox.temporary()
+    finally(function() os.execute("rm -r " .. folder) end)
+    local notebook = folder .. "/session.ipynb"
+    local output, status = sandbox.sh("STEPBOX_NOTEBOOK=" .. notebook .. " lua5.4 examples/languages.lua")
+    assert.equal(0, status, output)
+    local count, says = 0, {
+      javascript = "14", typescript = "4", bash = "5 numbers", r = "%[1%] 2.8", java = "15", lua = "5",
+    }
+    for name, wanted in pairs(says) do
+      if languages.has(name) then
+        assert.matches(name .. " +says " .. wanted .. "\n", output)
+        count = count + 1
+      end
+    end
+    assert.matches(count .. " contexts share /home/user/numbers.json\n", output, 1, true)
+    assert.matches(count * 2 + 1 .. " steps written to " .. notebook, output, 1, true)
+    assert.matches('"nbformat":4', sandbox.read(notebook), 1, true)
   end)
 
   it("pipeline.lua sets up once for many steps, and saves time", function()

@@ -51,8 +51,9 @@ local function explain(run, seconds, why, code)
       .. "it was out of memory. Its variables are lost", run:fate "The sandbox and its files are alive",
       "Mend what ended it; what made the variables has to run again before code that needs them"))
   elseif code == "unsupported" then
-    return run:fail(message.say(('This sandbox cannot run the language "%s": it has no interpreter for it')
-      :format(language), run:fate(), 'Use "python", or a template or service whose sandboxes have it'))
+    return run:fail(message.say(('This sandbox cannot run the language "%s": %s'):format(language,
+      (why:gsub("^step: ", ""):gsub("%.$", ""))), run:fate(),
+      'Use "python", or a template or service whose sandboxes have it'))
   end
   return run:fail_in_sandbox("The code could not be run to its end", why, code)
 end

@@ -24,8 +24,14 @@ local function add_env(command)
 end
 
 local function add_step(command)
-  command:option("-l --lang", "The language of the code (default python)."):argname "LANG":convert(filled)
+  command:option("-l --lang --language", "The language of the code (default python, or what a file's ending "
+    .. "says); `stepbox doctor` tells which there are."):argname "LANG":convert(filled)
   command:option("--save", "Save charts in this folder."):argname "DIR":convert(filled)
+end
+
+local function add_notebook(command)
+  command:option("--notebook", "Write the session as a Jupyter notebook to this file, at the end.")
+    :argname "FILE":convert(filled)
 end
 
 local function add_id(command, name)
@@ -56,6 +62,7 @@ function define.run(command)
   command:description "Run a file in a sandbox of its own, which is killed at the end."
   command:argument("file", "The file, or - for stdin.")
   add_step(command)
+  add_notebook(command)
   command:option("--timeout", "Seconds the code may take (default 300)."):argname "S":convert(seconds)
   add_create(command, "--life")
 end
@@ -64,6 +71,7 @@ function define.repl(command)
   command:description "Run code line by line: in a sandbox that is there, or in one of its own."
   add_id(command):args "?"
   add_step(command)
+  add_notebook(command)
   command:option("--timeout", "Seconds each step may take (default 300)."):argname "S":convert(seconds)
   command:option("--context", "The id of a context; not together with --lang."):argname "ID":convert(filled)
   add_create(command, "--life")

@@ -52,6 +52,7 @@ return function(arguments, life)
     egress_proxy = arguments.proxy,
     on_timeout = arguments.on_timeout,
     auto_resume = arguments.auto_resume,
+    record = arguments.notebook ~= nil,
   }
   progress.set(nil)
   if not box then

@@ -24,7 +24,6 @@ local function check_engine(report)
   local found, message = require("stepbox.engine").start()
   if not found then return report("engine", "missing", message, "See what the message says.") end
   report("engine", "ok", ("stepboxd %s, pid %d, at %s"):format(found.version, found.pid, found.socket or "?"))
-  report("languages", host.check_languages(found.languages))
   report("limits", host.check_limits(found.host))
   report("isolation", host.check_isolation(found.host))
   return true
@@ -48,6 +47,7 @@ local function check_sandbox(report)
   local answer = execution and execution.text
   if answer == "42" then
     report("sandbox", "ok", ("made, and code run in it, in %.0f ms"):format((console.now() - begin) * 1000))
+    report("languages", host.check_languages(status.check(box:languages())))
     check_metadata(box, report)
     local told = require("stepbox.engine").start()
     if told then report("contexts", host.check_contexts(told.host)) end
@@ -77,7 +77,8 @@ local MARKS = { ok = "ok      ", missing = "MISSING ", note = "note    " }
 
 local function print_check(name, state, detail, remedy)
   output.line(("%s %-16s %s"):format(MARKS[state], name, output.plain(detail)))
-  if remedy and state ~= "ok" then output.line((" "):rep(26) .. remedy) end
+  if not remedy or state == "ok" then return end
+  for line in remedy:gmatch "[^\n]+" do output.line((" "):rep(26) .. output.plain(line)) end
 end
 
 return function(arguments)

@@ -108,25 +108,20 @@ function checks.images()
     or "kitty and iTerm2; for sixel install the package libsixel-bin"
 end
 
--- The programs that the runners of the languages need, as far as there are checks for them.
-local INTERPRETERS = {
-  python = "python3", javascript = "node", typescript = "node", bash = "bash", r = "Rscript", java = "java",
-}
-
---- The languages that the engine has runners for, and whether sandboxes see their interpreters.
+--- The languages that a sandbox tells of, and what those need that it cannot run.
 local function check_languages(languages)
-  local found, missing = {}, {}
+  local found, missing, remedies = {}, {}, {}
   for _, language in ipairs(languages) do
-    local program = INTERPRETERS[language]
-    if not program or run("test -x /usr/bin/" .. program .. " && echo yes") == "yes" then
-      found[#found + 1] = language
+    if language.available then
+      found[#found + 1] = language.name
     else
-      missing[#missing + 1] = language .. " needs /usr/bin/" .. program
+      missing[#missing + 1] = language.name
+      remedies[#remedies + 1] = language.message
     end
   end
   local detail = table.concat(found, ", ")
   if not missing[1] then return "ok", detail end
-  return "note", detail .. "; " .. table.concat(missing, ", "), "Install those that you want to run."
+  return "note", detail .. "; not " .. table.concat(missing, ", "), table.concat(remedies, "\n")
 end
 
 local BY = { cgroup2 = "control groups (version 2)", cgroup1 = "control groups (version 1)" }

@@ -1,9 +1,43 @@
 --- Whether what was typed so far is a whole piece of code, or more lines belong to it.
 
+local languages = require "stepbox.languages"
+local shell = require "stepbox.cli.lines_shell"
+
 local lines = {}
 
 local CLOSING = { [")"] = true, ["]"] = true, ["}"] = true }
 local OPENING = { ["("] = true, ["["] = true, ["{"] = true }
+
+-- How each language writes comments and strings. `quotes`: whether a string may span lines. `continues`: what
+-- a line ends with that goes on; `complete`: what looks like that, but is whole. `words`: what opens and
+-- closes blocks. A language that is not here is read like C.
+local C_LIKE = {
+  comment = "//", block_comment = true, quotes = { ['"'] = false, ["'"] = false },
+  continues = "[=,&|?+*.%-]$", complete = "[+][+]$", complete_too = "%-%-$",
+}
+local SYNTAX = {
+  python = { comment = "#", quotes = { ['"'] = false, ["'"] = false }, triple = "[\"']" },
+  javascript = {
+    comment = "//", block_comment = true, quotes = { ['"'] = false, ["'"] = false, ["`"] = true },
+    continues = C_LIKE.continues, complete = C_LIKE.complete, complete_too = C_LIKE.complete_too,
+  },
+  java = {
+    comment = "//", block_comment = true, quotes = { ['"'] = false, ["'"] = false }, triple = '"',
+    continues = C_LIKE.continues, complete = C_LIKE.complete, complete_too = C_LIKE.complete_too,
+  },
+  r = {
+    comment = "#", quotes = { ['"'] = true, ["'"] = true, ["`"] = true }, continues = "[-+*/^=<|&~,%%>]$",
+    complete = "%-%-$",
+  },
+  lua = {
+    comment = "--", long_brackets = true, quotes = { ['"'] = false, ["'"] = false },
+    continues = "[=,+*/%%^<>~-]$",
+    words = {
+      ["function"] = 1, ["do"] = 1, ["if"] = 1, ["repeat"] = 1, ["end"] = -1, ["until"] = -1,
+    },
+  },
+}
+SYNTAX.typescript = SYNTAX.javascript
 
 --- Where a string that begins at `i` ends: the index behind it, or nil when it does not end in the text. A
 --- quote of one line ends with its line: then the code is wrong, but whole.
@@ -25,39 +59,61 @@ local function skip_string(text, i, quotes, spans_lines)
 end
 
 --- The quotes of a string that begins here, and whether it may span lines.
-local function quotes_at(text, i, language)
+local function quotes_at(text, i, syntax)
   local c = text:sub(i, i)
-  if language == "python" then
-    local three = text:sub(i, i + 2)
-    if three == '"""' or three == "'''" then return three, true end
-  end
-  if c == "`" and language == "javascript" then return c, true end
-  if c == '"' or c == "'" then return c, language == "bash" end
+  if syntax.quotes[c] == nil then return nil end
+  if syntax.triple and c:find(syntax.triple) and text:sub(i, i + 2) == c:rep(3) then return c:rep(3), true end
+  return c, syntax.quotes[c]
 end
 
-local function comment_at(text, i, language)
-  if language == "javascript" then return text:sub(i, i + 1) == "//" end
-  return text:sub(i, i) == "#" and (language == "python" or text:sub(i - 1, i - 1):find "^%s?$" ~= nil)
+local function skip_to(text, from, closing)
+  local _, last = text:find(closing, from, true)
+  return last and last + 1
 end
 
---- Walks over the text. Returns how many brackets are open, whether a string is, and the last line without
---- comment and spaces.
-local function scan(text, language)
+--- Behind the comment that begins here: an index; false when it does not end; nil when there is none.
+local function skip_comment(text, i, syntax)
+  local mark = syntax.comment
+  if syntax.block_comment and text:sub(i, i + 1) == "/*" then return skip_to(text, i + 2, "*/") or false end
+  if text:sub(i, i + #mark - 1) ~= mark then return nil end
+  local level = syntax.long_brackets and text:match("^%[(=*)%[", i + #mark)
+  if level then return skip_to(text, i + #mark, "]" .. level .. "]") or false end
+  return text:find("\n", i, true) or #text + 1
+end
+
+--- Behind the string that begins here: as above.
+local function skip_text(text, i, syntax)
+  local level = syntax.long_brackets and text:match("^%[(=*)%[", i)
+  if level then return skip_to(text, i, "]" .. level .. "]") or false end
+  local quotes, spans = quotes_at(text, i, syntax)
+  if quotes then return skip_string(text, i, quotes, spans) or false end
+end
+
+--- The word that begins here.
+local function word_at(text, i)
+  if i > 1 and text:find("^[%w_.]", i - 1) then return nil end
+  return text:match("^[%a_][%w_]*", i)
+end
+
+--- Walks over the text. Returns how many brackets and blocks are open, whether a string or comment is, and
+--- the last line without comment and spaces.
+local function scan(text, syntax)
   local depth, i, last = 0, 1, {}
   while i <= #text do
     local c = text:sub(i, i)
-    local quotes, spans = quotes_at(text, i, language)
-    if quotes then
-      local behind = skip_string(text, i, quotes, spans)
-      if not behind then return depth, true, "" end
-      last[#last + 1] = quotes
+    local behind = skip_comment(text, i, syntax)
+    local is_comment = behind ~= nil
+    if behind == nil then behind = skip_text(text, i, syntax) end
+    if behind == false then return depth, true, "" end
+    if behind then
+      if not is_comment then last[#last + 1] = '"' end
       i = behind
-    elseif comment_at(text, i, language) then
-      i = text:find("\n", i, true) or #text + 1
     else
       if OPENING[c] then depth = depth + 1 elseif CLOSING[c] then depth = depth - 1 end
-      if c == "\n" then last = {} else last[#last + 1] = c end
-      i = i + 1
+      local word = syntax.words and word_at(text, i)
+      if word then depth = depth + (syntax.words[word] or 0) end
+      if c == "\n" then last = {} else last[#last + 1] = word or c end
+      i = i + (word and #word or 1)
     end
   end
   return depth, false, (table.concat(last):gsub("%s+$", ""))
@@ -71,29 +127,32 @@ local function python_block_is_open(text, last_line)
   return final:find "%S" ~= nil and is_block ~= nil
 end
 
--- The names that a language may be given by, as far as they matter here.
-local FAMILIES = {
-  python = "python", py = "python", python3 = "python",
-  javascript = "javascript", js = "javascript", typescript = "javascript", ts = "javascript",
-  java = "javascript",
-  bash = "bash", sh = "bash",
-}
+local function goes_on(last_line, syntax)
+  if not syntax.continues or not last_line:find(syntax.continues) then return false end
+  for _, whole in ipairs { syntax.complete or false, syntax.complete_too or false } do
+    if whole and last_line:find(whole) then return false end
+  end
+  return true
+end
 
 --- Whether more lines belong to the text.
 ---@param text string without the newline at its end
 ---@param language? string default python
 ---@return boolean
 function lines.is_open(text, language)
-  local family = FAMILIES[(language or "python"):lower()] or "other"
+  language = languages.normalize(language)
   if not text:find "%S" then return false end
+  if language == "bash" then return shell.is_open(text) end
+  local is_python = language == "python"
   -- Magics of IPython take what is there; cells of them go on until an empty line.
-  if family == "python" and text:find "^%s*[%%!]" then
+  if is_python and text:find "^%s*[%%!]" then
     return text:find "^%s*%%%%" ~= nil and text:match("([^\n]*)$"):find "%S" ~= nil
   end
-  local depth, in_string, last_line = scan(text, family)
-  if in_string or last_line:find "\\$" then return true end
-  if depth > 0 and family ~= "bash" then return true end
-  return family == "python" and python_block_is_open(text, last_line)
+  local syntax = SYNTAX[language] or C_LIKE
+  local depth, in_string, last_line = scan(text, syntax)
+  if in_string or depth > 0 then return true end
+  if is_python then return last_line:find "\\$" ~= nil or python_block_is_open(text, last_line) end
+  return goes_on(last_line, syntax)
 end
 
 return lines

@@ -4,6 +4,7 @@ local stepbox = require "stepbox"
 local create = require "stepbox.cli.create"
 local create_options = require "stepbox.cli.create_options"
 local lines = require "stepbox.cli.lines"
+local notebook = require "stepbox.cli.notebook"
 local output = require "stepbox.cli.output"
 local progress = require "stepbox.cli.progress"
 local prompt = require "stepbox.cli.prompt"
@@ -43,7 +44,7 @@ end
 --- The box, and whether the sandbox is ours.
 local function open(arguments)
   if not arguments.id then return create(arguments, arguments.life), true end
-  return status.check(stepbox.connect(arguments.id)), false
+  return status.check(stepbox.connect(arguments.id, { record = arguments.notebook ~= nil })), false
 end
 
 --- One step. The status of the last one is ours when nobody looks at a prompt.
@@ -85,15 +86,17 @@ return function(arguments)
   if arguments.lang and arguments.context then arguments.fail "--lang and --context do not go together" end
   local of_new = arguments.id and create_options.given(arguments)
   if of_new then arguments.fail(of_new .. " is for a new sandbox, and this one is there") end
+  notebook.check(arguments.notebook)
   progress.set(arguments.id and "connecting" or nil)
   local box, is_own = wait.call(nil, function() return open(arguments) end)
   local source = prompt.new(arguments.json)
   greet(box, is_own, source)
   local ok, result = pcall(converse, box, source, arguments)
   source:close()
+  local number = notebook.write(box, arguments.notebook, ok and result)
   if is_own then
     wait.call("killing the sandbox", function() return box:kill() end)
   end
   if not ok then error(result, 0) end
-  return result
+  return number
 end

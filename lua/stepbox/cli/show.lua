@@ -2,6 +2,7 @@
 
 local stepbox = require "stepbox"
 local charts = require "stepbox.cli.charts"
+local languages = require "stepbox.languages"
 local output = require "stepbox.cli.output"
 local progress = require "stepbox.cli.progress"
 local status = require "stepbox.cli.status"
@@ -71,10 +72,27 @@ local function show_result(result, has_chart)
   if text and text ~= "" then output.out(end_line(text)) end
 end
 
--- What ends a step early: the first Ctrl-C interrupts its code, the second gives up waiting.
-local function interrupt(running, task)
+--- Interrupts the code of a step of these options; nil when it cannot be told where that runs. The default
+--- context of a language other than Python has no name of its own: it is the only one of its language, or
+--- else nobody knows.
+local function interrupt_code(box, options)
+  local language = languages.normalize(options.lang)
+  if options.context or language == "python" then return box:interrupt(options.context) end
+  local found
+  for _, context in ipairs(box:contexts() or {}) do
+    if context.language == language then
+      if found then return nil end
+      found = context
+    end
+  end
+  if found then return found:interrupt() end
+end
+
+-- What ends a step early: the first Ctrl-C interrupts its code, the second gives up waiting. So does the
+-- first where the code cannot be found: the agent interrupts it then, and what it said of that is not shown.
+local function interrupt(running, options, task)
   stepbox.spawn(function()
-    local done, _, code = running.box:interrupt(running.context)
+    local done, _, code = interrupt_code(running.box, options)
     if done == nil and code ~= "not_found" then task:cancel() end
   end)
 end
@@ -87,7 +105,8 @@ local function step_options(options, chart)
     envs = options.envs,
   }
   if options.json then return wire end
-  wire.max_output = 1 -- it is shown as it comes, and need not be kept
+  -- It is shown as it comes, and need not be kept, but for a notebook.
+  if not options.notebook then wire.max_output = 1 end
   local main
   wire.on_stdout = function(text) output.out(text) end
   wire.on_stderr = function(text) output.err(text) end
@@ -97,6 +116,14 @@ local function step_options(options, chart)
   end
   return wire, function()
     if main then show_result(main[1], main[2]) end
+  end
+end
+
+--- The exit status of a script of Bash's, which comes as the data of a result that says nothing else.
+local function exit_status(execution)
+  for _, result in ipairs(execution.results) do
+    local told = result.is_main and type(result.data) == "table" and result.data.exit_status
+    if type(told) == "number" then return told end
   end
 end
 
@@ -127,18 +154,13 @@ function show.step(box, code, options, state)
     if execution.error then show_error(execution.error) end
   end
   if state.status and execution.error then return state.status, execution end
-  return execution.error and status.RAISED or status.OK, execution
+  return execution.error and status.RAISED or exit_status(execution) or status.OK, execution
 end
-
--- The languages whose code runs in the default context: of the others' we do not know the ids.
-local DEFAULT = { python = true, py = true, python3 = true }
 
 --- What `wait.run` shall do at Ctrl-C. `running.box` is there once a step may run in it.
 function show.on_interrupt(running, options)
-  running.context = options.context
-  local can_interrupt = options.context or not options.lang or DEFAULT[options.lang:lower()]
   return function(task, count)
-    if running.box and can_interrupt and count == 1 then return interrupt(running, task) end
+    if running.box and count == 1 then return interrupt(running, options, task) end
     task:cancel()
   end
 end

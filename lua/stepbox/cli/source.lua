@@ -1,18 +1,14 @@
 --- Where the code of `step` and `run` comes from.
 
 local console = require "stepbox.console"
+local languages = require "stepbox.languages"
 local status = require "stepbox.cli.status"
-
-local LANGUAGE_OF_ENDING = {
-  py = "python", js = "javascript", mjs = "javascript", ts = "typescript", sh = "bash", bash = "bash",
-  r = "r", R = "r", java = "java",
-}
 
 local source = {}
 
 --- The language that a file's name tells, or nil. Python is the default, and not named.
 function source.language(path)
-  local language = LANGUAGE_OF_ENDING[path:match "%.(%w+)$" or ""]
+  local language = languages.of_file(path)
   return language ~= "python" and language or nil
 end
 
@@ -44,7 +40,7 @@ local function is_file(path)
 end
 
 local function looks_like_file(text)
-  return text:find "^[%w_./~-]+%.%w+$" and LANGUAGE_OF_ENDING[text:match "%.(%w+)$"]
+  return text:find "^[%w_./~-]+%.%w+$" and languages.of_file(text)
 end
 
 --- The code that `step` shall run, and the language that its file's name tells.
