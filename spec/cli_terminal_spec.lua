@@ -127,7 +127,7 @@ describe("what comes with stepbox", function()
       COMP_WORDS=(stepbox st) COMP_CWORD=1 && _stepbox && echo "${COMPREPLY[@]}" &&
       COMP_WORDS=(stepbox step --la) COMP_CWORD=2 && _stepbox && echo "${COMPREPLY[@]}"']])
     assert.equal(0, status, err)
-    assert.matches("complete .*%-F _stepbox .*stepbox\nstep\n%-%-lang\n$", out)
+    assert.matches("complete .*%-F _stepbox .*stepbox\nstep\n%-%-lang %-%-language\n$", out)
   end)
 
   for _, shell in ipairs { "zsh", "fish" } do
