@@ -75,7 +75,7 @@ describe("stepbox", function()
     assert.equal("xxxxxxxxxx\n", book.cells[1].outputs[1].text[1])
     assert.equal("ZeroDivisionError", book.cells[1].outputs[2].ename)
     local loop = file("a.py", "print('so far', flush=True)\nwhile True: pass")
-    assert.equal(124, (select(3, cli.run("run", loop, "--timeout", "0.5", "--notebook", path))))
+    assert.equal(124, (select(3, cli.run("run", loop, "--timeout", "3", "--notebook", path))))
     book = cjson.decode(sandbox.read(path))
     local outputs = book.cells[1].outputs
     assert.same({ "so far\n", "timeout" }, { outputs[1].text[1], outputs[2].ename })
