@@ -1,3 +1,4 @@
+local installed = require "spec.support.languages"
 local stepbox = require "stepbox"
 local sandbox = require "spec.support.sandbox"
 local task = require "stepbox.task"
@@ -226,6 +227,50 @@ describe("a context", function()
     collectgarbage()
     sandbox.assert_gone(id)
   end)
+end)
+
+-- In each language: what prints the directory, and then a variable of the context's and one of the step's;
+-- what sets a variable of the language's; and what fails, or prints nothing, where that is not set.
+local IN = {
+  javascript = { "console.log([process.cwd(), process.env.OWN, process.env.STEP].join('\\n'))",
+    "var kept = 'kept'", "console.log(kept)" },
+  typescript = { "console.log([process.cwd(), process.env.OWN, process.env.STEP].join('\\n'))",
+    "var kept: string = 'kept'", "console.log(kept)" },
+  bash = { [[pwd; printf '%s\n' "$OWN" "$STEP"]], "kept=kept", "echo $kept" },
+  r = { [[cat(getwd(), Sys.getenv("OWN"), Sys.getenv("STEP"), "", sep = "\n")]], "kept <- 'kept'",
+    [[cat(kept, "\n", sep = "")]] },
+  java = { [[System.out.println(new java.io.File("").getAbsolutePath() + "\n" + System.getenv("OWN") + "\n"
+    + System.getenv("STEP"));]], 'var kept = "kept";', "System.out.println(kept);" },
+  lua = { "local p = io.popen 'pwd'; io.write(p:read 'a', os.getenv 'OWN', '\\n', os.getenv 'STEP', '\\n')",
+    "kept = 'kept'", "print(assert(kept))" },
+}
+
+describe("a context in another language", function()
+  local box
+  setup(function() box = assert(stepbox.create { timeout = 300 }) end)
+  teardown(function() assert(box:kill()) end)
+
+  for language, code in pairs(IN) do
+    it("has its directory and its variables, as data, and a state of its own: " .. language, function()
+      local is_there, why = installed.has(language)
+      if not is_there then pending(why) return end
+      local value = "it's \"a\" $(b) `c` \\n \u{20ac}"
+      local folder = "/home/user/" .. language .. " it's"
+      assert(box.files:make_dir(folder))
+      local one = assert(box:context { language = language, cwd = folder, envs = { OWN = value } })
+      local two = assert(box:context { language = language })
+      assert.same({ language, folder }, { one.language, one.cwd })
+      for _ = 1, 2 do
+        local printed = assert(one:step(code[1], { envs = { STEP = value } })).stdout
+        assert.equal(folder .. "\n" .. value .. "\n" .. value .. "\n", printed)
+        assert.is_nil(assert(one:step(code[2])).error)
+        assert.equal("kept\n", assert(one:step(code[3])).stdout)
+        assert.not_equal("kept\n", assert(two:step(code[3])).stdout)
+        assert(one:restart())
+        assert.not_equal("kept\n", assert(one:step(code[3])).stdout)
+      end
+    end)
+  end
 end)
 
 describe("the languages of a sandbox", function()
