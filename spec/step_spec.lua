@@ -182,6 +182,31 @@ task = asyncio.create_task(hog())]])
     assert.equal("kept", assert(box:step("x", { timeout = 5 })).text)
   end)
 
+  it("has of earlier steps' threads what they write while it runs, and nothing from between steps", function()
+    assert(box:step [[
+import threading, time
+go, gone = threading.Event(), threading.Event()
+def talk():
+    time.sleep(0.1)
+    print('between'); display('between')
+    go.wait(30)
+    print('during'); gone.set()
+thread = threading.Thread(target=talk)
+thread.start()]])
+    sandbox.sleep(0.4)
+    local execution = assert(box:step "go.set()\ndone = gone.wait(30)\n'mine'")
+    assert.equal("during\n", execution.stdout)
+    assert.equal("mine", execution.text)
+    assert.equal(1, #execution.results)
+  end)
+
+  it("gives a result that is too long for the protocol without what makes it so", function()
+    local execution = assert(box:step("kept = 'y'\ndisplay({'text/html': 'x' * 70_000_000}, raw=True)\nkept"))
+    assert.equal("y", execution.text)
+    assert.matches("A result is too long: without html", execution.stderr)
+    assert.equal("y", text "kept")
+  end)
+
   it("keeps only as much output as it may, says so, and still ends", function()
     local execution = assert(box:step("import sys\nprint('o' * 5000)\nsys.stderr.write('e')\n'end'",
       { max_output = 1000 }))

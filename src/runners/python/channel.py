@@ -2,6 +2,10 @@
 
 During a step the only line the agent sends is `drained`. Any thread may write to the standard
 streams, so any thread may have to ask for it; the lock makes that, and every line sent, atomic.
+
+Threads and tasks may outlive the step that began them. What they write or display while another
+step runs belongs to that one, never to its main result; what comes while none runs is dropped, here
+or by the agent.
 """
 
 import fcntl
@@ -10,8 +14,10 @@ import os
 import resource
 import select
 import socket
+import sys
 import threading
 
+from stepbox_runner import lengths
 from stepbox_runner.formats import encode_line
 
 # Above what a program that closes "all" descriptors from 3 up to some round number usually hits.
@@ -92,7 +98,7 @@ class Channel:
         """
         if not self.is_ours():
             return
-        line = encode_line(message)
+        line, left_out = self._fitting_line(message)
         with self._interrupts.held(), self._lock:
             if not self._in_step:
                 return
@@ -100,6 +106,23 @@ class Channel:
             self.writer = None
             if drain:
                 self._drain()
+        if left_out:
+            self._tell(left_out)
+
+    @staticmethod
+    def _tell(left_out):
+        try:
+            sys.stderr.write("A result is too long: without %s\n" % ", ".join(left_out))
+        except Exception:
+            pass  # a stream of the code's own
+
+    @staticmethod
+    def _fitting_line(message):
+        line = encode_line(message)
+        if len(line) <= lengths.MAX_LINE:
+            return line, ()
+        message, left_out = lengths.shortened(message, encode_line)
+        return encode_line(message), left_out
 
     def turn_to(self, stream):
         """Called before a write to `stream` when another stream, or an event, came last."""

@@ -9,6 +9,8 @@ from traitlets import ObjectName, Unicode
 
 from stepbox_runner.formats import NotJson, result_event, strict_json
 
+MAX_CELLS = 1_000_000  # of a table that has its data in a result
+
 
 class ResultPublisher(DisplayPublisher):
     def publish(self, data, metadata=None, source=None, *, transient=None, update=False, **more):
@@ -79,8 +81,16 @@ def _json_form(value):
 
 
 def _columns(frame):
+    if frame.size > MAX_CELLS:
+        return None
     # By position: two columns may have the same name, and then the last one stands.
     return {str(name): frame.iloc[:, i].tolist() for i, name in enumerate(frame.columns)}
+
+
+def _polars_columns(frame):
+    if frame.height * frame.width > MAX_CELLS:
+        return None
+    return frame.to_dict(as_series=False)
 
 
 def _jpeg(image):
@@ -105,6 +115,7 @@ def add_formatters(display_formatter):
     formatters["e2b/data"] = data
     for module in ("pandas.core.frame", "pandas"):  # where versions before 3, and from 3 on, say
         data.for_type_by_name(module, "DataFrame", _columns)
+    data.for_type_by_name("polars.dataframe.frame", "DataFrame", _polars_columns)
     # Comes after the pictures: what it reads is then as it was drawn.
     formatters["e2b/chart"] = ChartFormatter(parent=display_formatter)
     formatters["image/jpeg"].for_type_by_name("PIL.Image", "Image", _jpeg)

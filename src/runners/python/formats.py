@@ -87,6 +87,8 @@ def _scalar(value):
         return value.isoformat() if value == value else None
     if isinstance(value, uuid.UUID):
         return str(value)
+    if type(value).__name__ == "NAType":  # what pandas has where a value is missing
+        return None
     raise NotJson(type(value).__name__)
 
 
@@ -135,20 +137,23 @@ def _describe(value):
     return str(value)
 
 
-def strict_json(value):
-    """A JSON form of a list or dict, or NotJson when a part of it has none."""
+def _is_json(value):
+    """Whether it is JSON already, which most are. May say no of one that is."""
     try:
         text = _dump_strict(value)
-        if text.count("[") + text.count("{") <= MAX_DEPTH and not _LONG_NUMBER.search(text):
-            return value
     except (TypeError, ValueError, RecursionError):
-        pass
-    return _plain(value, _refuse, 0)
+        return False
+    return text.count("[") + text.count("{") <= MAX_DEPTH and not _LONG_NUMBER.search(text)
+
+
+def strict_json(value):
+    """A JSON form of a list or dict, or NotJson when a part of it has none."""
+    return value if _is_json(value) else _plain(value, _refuse, 0)
 
 
 def lenient_json(value):
     """A JSON form in which parts that have none become their text."""
-    return _plain(value, _describe, 0)
+    return value if _is_json(value) else _plain(value, _describe, 0)
 
 
 def _text(value):

@@ -67,6 +67,10 @@ class Shell(interactiveshell.InteractiveShell):
     def enable_gui(self, gui=None):
         """There are no windows, and so no event loop of theirs (`%matplotlib` asks for one)."""
 
+    def enable_matplotlib(self, gui=None):
+        """For the same reason `%matplotlib` alone is not for what the installation prefers."""
+        return super().enable_matplotlib(gui or "inline")
+
     def init_completer(self):
         """Nobody completes words here; the debugger makes one, which costs time and memory."""
 

@@ -7,7 +7,7 @@ import os
 import sys
 import traceback
 
-from stepbox_runner import commands, pictures, stdin
+from stepbox_runner import commands, pictures, plotly_figures, stdin
 from stepbox_runner.code_signals import CodeSignals
 from stepbox_runner.channel import AgentGone, Channel
 from stepbox_runner.environ import step_environment
@@ -51,6 +51,7 @@ class Runner:
         stdin.install()
         commands.install()
         pictures.install()
+        plotly_figures.install()
 
     def receive_begin(self):
         """What the agent tells a forked runner first; None when it has gone."""
