@@ -1,6 +1,13 @@
 /* language_table.c - see language_table.h. The names and aliases are E2B's, but for lua. */
 #include "language_table.h"
 
+/* The code of steps may call import(), and an interrupt may end it between two of Node's own
+ * notes of what runs, which Node takes for a fault of its own. */
+#define NODE_OPTIONS "--experimental-vm-modules", "--no-force-async-hooks-checks"
+#define ACORN                                                                                      \
+    "/usr/share/nodejs/acorn/dist/acorn.js:/usr/local/lib/node_modules/acorn/dist/acorn.js:"       \
+    "/usr/lib/node_modules/acorn/dist/acorn.js"
+
 const struct language language_table[] = {
     {.name = "python",
      .aliases = {"", "py", "python3"},
@@ -14,17 +21,20 @@ const struct language language_table[] = {
      .folder = "javascript",
      .file = "main.js",
      .programs = {"/usr/bin/node", "node"},
-     .packages = "nodejs"},
+     .options = {NODE_OPTIONS},
+     .needs = {ACORN},
+     .packages = "nodejs node-acorn"},
     {.name = "typescript",
      .aliases = {"ts"},
      .folder = "javascript",
      .file = "main.js",
      .programs = {"/usr/bin/node", "node"},
+     .options = {NODE_OPTIONS},
      .variant = "typescript",
-     .needs = {"/usr/share/nodejs/typescript/lib/typescript.js:"
-               "/usr/local/lib/node_modules/typescript/lib/typescript.js:"
-               "/usr/lib/node_modules/typescript/lib/typescript.js"},
-     .packages = "nodejs node-typescript"},
+     .needs = {ACORN, "/usr/share/nodejs/typescript/lib/typescript.js:"
+                      "/usr/local/lib/node_modules/typescript/lib/typescript.js:"
+                      "/usr/lib/node_modules/typescript/lib/typescript.js"},
+     .packages = "nodejs node-acorn node-typescript"},
     {.name = "bash",
      .aliases = {"sh"},
      .folder = "bash",
