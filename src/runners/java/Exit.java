@@ -17,7 +17,9 @@ final class Exit {
         add.setAccessible(true);
         Runnable hook =
                 () -> {
-                    streams.flush();
+                    if (streams.areReplaced()) {
+                        streams.flush();
+                    }
                     channel.endForGood("{\"type\": \"end\", \"exit\": true}");
                 };
         add.invoke(null, PLACE, false, hook);

@@ -9,7 +9,6 @@ import jdk.jshell.JShellException;
 
 /** Error lines: what went wrong in a step, with the lines of the code it went wrong in. */
 final class Failures {
-    private static final Pattern WRAPPER = Pattern.compile("REPL\\.\\$JShell\\$[0-9]+[A-Z]*[.$]");
     private static final Pattern PLACE = Pattern.compile("\n *location:.*", Pattern.DOTALL);
 
     private Failures() {}
@@ -27,8 +26,8 @@ final class Failures {
         StringBuilder traceback = new StringBuilder();
         String first = null;
         for (Diag error : errors) {
-            String message = PLACE.matcher(error.getMessage(Locale.ROOT)).replaceFirst("").strip();
-            message = WRAPPER.matcher(message).replaceAll("");
+            String whole = Location.withoutWrappers(error.getMessage(Locale.ROOT));
+            String message = PLACE.matcher(whole).replaceFirst("").strip();
             first = first == null ? message : first;
             long position = Math.max(error.getPosition(), error.getStartPosition());
             position = Math.max(Math.min(begin + Math.max(position, 0), code.length()), begin);
@@ -61,6 +60,13 @@ final class Failures {
                 Tracebacks.text(exception));
     }
 
+    /** The result's own toString() failed. */
+    static String ofText(Throwable thrown) {
+        String name = thrown.getClass().getSimpleName();
+        String message = thrown.getMessage() == null ? "" : thrown.getMessage();
+        return error(name, message, name + ": " + message + "\n\tin toString() of the result\n");
+    }
+
     static String interrupted(JShellException exception) {
         String message = "the step was interrupted";
         String frames = exception == null ? "" : Tracebacks.frames(exception);
@@ -70,6 +76,6 @@ final class Failures {
 
     /** As the code knows the class: JShell puts what is declared into classes of its own. */
     static String className(EvalException exception) {
-        return WRAPPER.matcher(exception.getExceptionClassName()).replaceAll("");
+        return Location.withoutWrappers(exception.getExceptionClassName());
     }
 }

@@ -15,6 +15,9 @@ import java.util.Map;
 final class JsonValue {
     private static final int MAX_DEPTH = 254;
 
+    /** Lists that share parts may be small, and yet endless when written out. */
+    private static final int MAX_LENGTH = 32 * 1024 * 1024;
+
     /** The value has no JSON form. */
     private static final class NotJson extends Exception {
         private static final long serialVersionUID = 1;
@@ -42,7 +45,7 @@ final class JsonValue {
     }
 
     private void append(Object value, int depth) throws NotJson {
-        if (depth > MAX_DEPTH) {
+        if (depth > MAX_DEPTH || text.length() > MAX_LENGTH) {
             throw new NotJson();
         }
         if (value instanceof Map<?, ?> map) {

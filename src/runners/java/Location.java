@@ -12,6 +12,8 @@ import java.util.regex.Pattern;
 final class Location {
     private static final Pattern ID = Pattern.compile("#?([0-9]+):([0-9]+):[0-9]+");
 
+    private static final Pattern WRAPPER = Pattern.compile("REPL\\.\\$JShell\\$[0-9]+[A-Z]*[.$]");
+
     final int step;
     final int line;
 
@@ -31,6 +33,11 @@ final class Location {
                 ? new Location(
                         Integer.parseInt(matcher.group(1)), Integer.parseInt(matcher.group(2)))
                 : null;
+    }
+
+    /** A text with the names of classes as the code knows them: JShell wraps all in its own. */
+    static String withoutWrappers(String text) {
+        return text.contains("REPL.") ? WRAPPER.matcher(text).replaceAll("") : text;
     }
 
     /** As tracebacks show a line of the snippet, counted from 1. */

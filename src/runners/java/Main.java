@@ -18,7 +18,13 @@ public final class Main {
         }
         System.load(Path.of(words[0], "native.so").toAbsolutePath().toString());
         Class.forName("jdk.jshell.JShell"); // a Java without it is to be told before "ready"
-        new Runner(Integer.parseInt(words[1])).serve();
-        Runtime.getRuntime().halt(0);
+        try {
+            new Runner(Integer.parseInt(words[1])).serve();
+            Runtime.getRuntime().halt(0);
+        } catch (Throwable e) {
+            // The code's threads must not keep alive what takes no steps any more.
+            e.printStackTrace();
+            Runtime.getRuntime().halt(1);
+        }
     }
 }

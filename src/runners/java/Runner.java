@@ -10,6 +10,7 @@ final class Runner {
     private final Interrupts interrupts = new Interrupts();
     private final StandardStreams streams;
     private final Environment environment;
+    private final Reserve reserve = new Reserve();
     private volatile Steps steps;
     private int count;
 
@@ -50,7 +51,7 @@ final class Runner {
         try {
             Shell shell = new Shell(turns, interrupts);
             shell.warmUp();
-            steps = new Steps(channel, turns, interrupts, shell);
+            steps = new Steps(channel, turns, interrupts, streams, reserve, shell);
         } catch (Throwable e) {
             e.printStackTrace();
             Runtime.getRuntime().halt(1);
@@ -66,10 +67,15 @@ final class Runner {
         streams.repair();
         Native.takeInterrupts();
         Children.beginStep();
+        boolean exhausted = false;
         try {
+            reserve.fill();
             Map<String, String> before = environment.set(variables);
             try {
                 steps.run(code, count);
+                if (streams.areReplaced()) {
+                    steps.flush();
+                }
             } finally {
                 environment.putBack(before);
             }
@@ -78,14 +84,17 @@ final class Runner {
             String name = "IllegalArgumentException";
             channel.send(Failures.error(name, message, name + ": " + message + "\n"));
         } catch (Throwable e) {
-            // Of the runner itself, or of JShell: it is told, and the state is kept.
+            // Of the runner itself, or of JShell: it is told, and the state is kept if it can be.
+            exhausted = e instanceof OutOfMemoryError && !reserve.open();
             String name = e.getClass().getSimpleName();
             channel.send(Failures.error(name, String.valueOf(e.getMessage()), e + "\n"));
         }
-        streams.flush();
         interrupts.leaveStep();
         turns.endStep();
-        channel.endStep("{\"type\": \"end\"}");
+        channel.endStep(exhausted ? "{\"type\": \"end\", \"exit\": true}" : "{\"type\": \"end\"}");
+        if (exhausted) {
+            Runtime.getRuntime().halt(1);
+        }
     }
 
     private static void join(Thread thread) {

@@ -11,6 +11,7 @@ final class StandardStreams {
     private final int out;
     private final int err;
     private final Field number;
+    private final Output notes;
 
     StandardStreams(Turns turns) throws ReflectiveOperationException {
         this.turns = turns;
@@ -21,6 +22,12 @@ final class StandardStreams {
         System.setIn(new ByteArrayInputStream(new byte[0]));
         System.setOut(new Output(turns, out));
         System.setErr(new Output(turns, err));
+        notes = new Output(turns, err);
+    }
+
+    /** A line of the runner's own on standard error, wherever the code has led System.err. */
+    void note(String line) {
+        notes.println(line);
     }
 
     /** New ones in place of ours: a thread that was stopped may keep a lock of the old ones. */
@@ -48,10 +55,15 @@ final class StandardStreams {
         }
     }
 
-    /** What the code has put in their place may hold something back. */
+    /** Whether the code has put streams of its own in their place, which may hold text back. */
+    boolean areReplaced() {
+        return !(System.out instanceof Output) || !(System.err instanceof Output);
+    }
+
+    /** Calls methods of such streams: to be done on a thread that runs code. */
     void flush() {
         for (PrintStream stream : new PrintStream[] {System.out, System.err}) {
-            if (stream != null && !(stream instanceof Output)) {
+            if (stream != null) {
                 stream.flush();
             }
         }

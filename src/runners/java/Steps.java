@@ -18,12 +18,22 @@ final class Steps {
     private final Channel channel;
     private final Turns turns;
     private final Interrupts interrupts;
+    private final StandardStreams streams;
+    private final Reserve reserve;
     private final Shell shell;
 
-    Steps(Channel channel, Turns turns, Interrupts interrupts, Shell shell) {
+    Steps(
+            Channel channel,
+            Turns turns,
+            Interrupts interrupts,
+            StandardStreams streams,
+            Reserve reserve,
+            Shell shell) {
         this.channel = channel;
         this.turns = turns;
         this.interrupts = interrupts;
+        this.streams = streams;
+        this.reserve = reserve;
         this.shell = shell;
     }
 
@@ -82,7 +92,10 @@ final class Steps {
             declared.add(declaration);
         }
         Object value = shell.takeValue();
-        return !isLast || !isResult(event.snippet(), snippet.source) || sendResult(value);
+        if (isLast && isResult(event.snippet(), snippet.source)) {
+            sendResult(value);
+        }
+        return true;
     }
 
     /** The event of the snippet itself: what depends on it has others. */
@@ -109,19 +122,33 @@ final class Steps {
         }
     }
 
-    private boolean sendResult(Object value) {
+    /** Has streams of the code's own give what they hold back. */
+    void flush() {
         try {
-            send(shell.thread().call(() -> Results.describe(value)));
-            return true;
+            shell.thread()
+                    .call(
+                            () -> {
+                                streams.flush();
+                                return null;
+                            });
         } catch (Throwable e) {
-            send(
-                    interrupts.wanted()
-                            ? Failures.interrupted(null)
-                            : Failures.error(
-                                    e.getClass().getSimpleName(),
-                                    "the result has no text: " + e.getClass().getName(),
-                                    e.getClass().getName() + " in toString() of the result\n"));
-            return false;
+            // the code's own stream, or an interrupt that came when all was done
+        }
+    }
+
+    private void sendResult(Object value) {
+        try {
+            send(shell.thread().call(() -> describe(value)));
+        } catch (Throwable e) {
+            send(Failures.interrupted(null));
+        }
+    }
+
+    private String describe(Object value) {
+        try {
+            return Results.describe(value);
+        } catch (Throwable e) {
+            return interrupts.wanted() ? Failures.interrupted(null) : Failures.ofText(e);
         }
     }
 
@@ -136,7 +163,11 @@ final class Steps {
             return Failures.error(
                     type, value, type + ": " + value + "\n" + Tracebacks.frames(exception));
         }
-        return Failures.exception((EvalException) exception);
+        EvalException thrown = (EvalException) exception;
+        if (thrown.getExceptionClassName().equals(OutOfMemoryError.class.getName())) {
+            reserve.open();
+        }
+        return Failures.exception(thrown);
     }
 
     private static boolean isInterrupt(Throwable exception) {
@@ -153,7 +184,7 @@ final class Steps {
     private void warn(DeclarationSnippet declaration) {
         String needs = shell.needs(declaration);
         if (needs != null) {
-            System.err.println(
+            streams.note(
                     name(declaration) + " is kept, but cannot be used until " + needs + " declared");
         }
     }

@@ -11,6 +11,8 @@ final class Tracebacks {
     private static final int FIRST = 30;
 
     private static final int LAST = 10;
+
+    private static final String OWN = "stepbox.runner.";
     private static final int MAX_CAUSES = 20;
 
     private Tracebacks() {}
@@ -36,13 +38,19 @@ final class Tracebacks {
         return message == null ? name : name + ": " + message;
     }
 
-    /** Lines "at ...", down to the oldest frame of the code. */
+    /** Lines "at ...", down to the oldest frame of the code; not those of its streams. */
     static String frames(JShellException exception) {
-        List<StackTraceElement> frames = Arrays.asList(exception.getStackTrace());
-        int count = frames.size();
-        while (count > 0 && Location.of(frames.get(count - 1).getFileName()) == null) {
+        List<StackTraceElement> all = Arrays.asList(exception.getStackTrace());
+        int count = all.size();
+        while (count > 0 && Location.of(all.get(count - 1).getFileName()) == null) {
             count--;
         }
+        int first = count;
+        while (first > 0 && !all.get(first - 1).getClassName().startsWith(OWN)) {
+            first--;
+        }
+        List<StackTraceElement> frames = all.subList(first, count);
+        count = frames.size();
         StringBuilder text = new StringBuilder();
         for (int i = 0; i < count; i++) {
             if (i == FIRST && count > FIRST + LAST) {

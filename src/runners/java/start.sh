@@ -24,7 +24,7 @@ fi
 
 # Compiling with the first compiler alone and collecting with one thread halve the processor time of a start; no
 # file of counters is left in /tmp. Texts are UTF-8, whatever the locale is.
-exec "$java" -XX:TieredStopAtLevel=1 -XX:+UseSerialGC -XX:-UsePerfData -Xshare:auto $heap \
+exec "$java" -Xms32m -XX:TieredStopAtLevel=1 -XX:+UseSerialGC -XX:-UsePerfData -Xshare:auto $heap \
     -Dfile.encoding=UTF-8 -Dsun.jnu.encoding=UTF-8 -Djava.awt.headless=true \
     --add-opens java.base/java.io=ALL-UNNAMED --add-opens java.base/java.lang=ALL-UNNAMED \
     --add-opens java.base/java.util=ALL-UNNAMED --add-opens jdk.jshell/jdk.jshell=ALL-UNNAMED \

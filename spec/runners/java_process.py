@@ -1,0 +1,53 @@
+"""A Java runner, as the agent starts it, from what was built."""
+
+import os
+import shutil
+import unittest
+
+from runner_process import ROOT, RunnerProcess
+
+BUILD = os.path.join(ROOT, os.environ.get("STEPBOX_BUILD", "build"))
+FOLDER = os.path.join(BUILD, "share", "stepbox", "runners", "java")
+
+
+class JavaProcess(RunnerProcess):
+    def __init__(self, folder=FOLDER, **options):
+        super().__init__(command=("/bin/sh", os.path.join(folder, "start.sh")), **options)
+
+
+@unittest.skipUnless(shutil.which("jshell"), "there is no JDK here (default-jdk-headless)")
+class JavaCase(unittest.TestCase):
+    """One runner for the tests of a class, and what they ask of a step."""
+
+    @classmethod
+    def setUpClass(cls):
+        cls.runner = JavaProcess()
+
+    @classmethod
+    def tearDownClass(cls):
+        cls.runner.close()
+
+    def events(self, code, **options):
+        """The events without the count and a plain end."""
+        events = self.runner.step(code, **options)
+        self.assertEqual(events[0]["type"], "number_of_executions")
+        self.assertEqual(events[-1], {"type": "end"})
+        return events[1:-1]
+
+    def result(self, code, **options):
+        """The text of the result, which is the only event."""
+        events = self.events(code, **options)
+        self.assertEqual([event["type"] for event in events], ["result"], events)
+        return events[0]["text"]
+
+    def error(self, code, **options):
+        """The only event of code that fails."""
+        events = self.events(code, **options)
+        self.assertEqual([event["type"] for event in events], ["error"], events)
+        self.assertEqual(list(events[0]), ["type", "name", "value", "traceback"])
+        return events[0]
+
+    def pieces(self, code, **options):
+        """What is written, as (stream, text), and nothing else happens."""
+        events = self.events(code, **options)
+        return [(event["type"], event.get("text", event)) for event in events]
