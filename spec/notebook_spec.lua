@@ -164,7 +164,7 @@ display({"text/plain": "t", "text/html": "<b>h</b>", "text/markdown": "*m*", "im
     local cell = written().cells[1]
     assert.is_true(cell.metadata.stepbox.truncated)
     assert.equal("xxxxxxxxxx", joined(cell.outputs[1].text))
-    assert.matches("output beyond max_output was dropped", joined(cell.outputs[2].text), 1, true)
+    assert.matches("output beyond what may be kept was dropped", joined(cell.outputs[2].text), 1, true)
   end)
 
   it("has output that a handler was given too", function()

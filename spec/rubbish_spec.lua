@@ -4,10 +4,13 @@
 local base64 = require "stepbox.base64"
 local cjson = require "cjson"
 local credentials = require "stepbox.git.credentials"
+local csv = require "stepbox.csv"
 local failure = require "stepbox.git.failure"
 local is_open = require("stepbox.cli.lines").is_open
 local json = require "stepbox.json"
 local json_text = require "stepbox.json_text"
+local notebook = require "stepbox.notebook"
+local recording = require "stepbox.recording"
 local timestamp = require "stepbox.timestamp"
 local url = require "stepbox.git.url"
 local utf8_text = require "stepbox.utf8_text"
@@ -128,11 +131,43 @@ describe("rubbish", function()
     end)
   end)
 
+  it("as columns is a table with a line for each row", function()
+    local pieces = { '{"a":', '"b":', "[1,", "]", "}", '"\\"', ",", "{", "null", '"', "\\u00e4" }
+    each(pieces, function(text)
+      local columns = { a = { text, cjson.null }, b = { 1.5, { text } } }
+      local encoded = csv.encode(columns, text)
+      assert(encoded:find "^a,b\n" or encoded:find "^b,a\n" or encoded:find "^[ab]\n", encoded)
+    end)
+  end)
+
+  it("as what steps gave is a notebook that is UTF-8 and JSON", function()
+    local pieces = { "a", "\n", "\r", "\27[31m", "\u{20ac}", "\xff", "\0", '"', "\\", "{", "]",
+      "application/x+json" }
+    each(pieces, function(text)
+      local function some() return rubbish(pieces, 3) end
+      local key, results = {}, {}
+      for i = 1, math.random(0, 2) do
+        results[i] = { is_main = i == 1, logs_before = math.random(0, 2), text = some(), png = some(),
+          encoded = { [some()] = "[]", extra = cjson.encode { x = 1 } } }
+      end
+      recording.finish(recording.begin(key, text, { of = some(), context = some() }), {
+        logs = { { stream = "stdout", text = some() }, { stream = "stderr", text = some() } },
+        results = results, stdout = some(), stderr = some(), execution_count = 1,
+        error = math.random(2) == 1 and { name = some(), value = some(), traceback = text } or nil,
+      }, some(), math.random(2) == 1 and some() or nil)
+      local encoded = notebook.encode(recording.of(key))
+      assert(utf8.len(encoded))
+      local cell = cjson.decode(encoded).cells[1]
+      assert(cell.id == "step-1" and cell.cell_type == "code")
+    end)
+  end)
+
   it("at the prompt is whole, or is not", function()
     local pieces = { "'", '"', "'''", '"""', "`", "(", ")", "{", "}", "\\", "\n", "#", "//", ":", "if x",
-      "%%", "!", "  ", "\t", "def f():" }
+      "%%", "!", "  ", "\t", "def f():", "<<", "E\n", "case", "esac", "if", "then", "fi", "do", "${", "]]",
+      "--[[", "[==[", "end", "/*", "*/", ";", "|", "&&" }
     each(pieces, function(text)
-      for _, language in ipairs { "python", "javascript", "bash", "r" } do
+      for _, language in ipairs { "python", "javascript", "bash", "r", "java", "lua", "other" } do
         assert(type(is_open(text, language)) == "boolean")
       end
     end)

@@ -91,7 +91,7 @@ local function outputs_of(step, count)
   local outputs = json_text.list()
   if step.is_dropped then outputs[1] = mark "what this step gave is not kept: the recording is full" end
   for i, output in ipairs(step.outputs or {}) do outputs[i] = output_of(output, count) end
-  if step.is_truncated then outputs[#outputs + 1] = mark "output beyond max_output was dropped" end
+  if step.is_truncated then outputs[#outputs + 1] = mark "output beyond what may be kept was dropped" end
   return outputs
 end
 

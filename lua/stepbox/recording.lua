@@ -181,7 +181,7 @@ end
 function recording.finish(step, raw, message, code)
   if step.is_forgotten then return end
   step.count = raw and raw.execution_count
-  step.is_truncated = raw and raw.truncated
+  step.is_truncated = raw and (raw.truncated or raw.dropped ~= nil)
   local outputs = raw and outputs_of(raw) or {}
   if code then
     step.failure = code

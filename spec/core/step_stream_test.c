@@ -102,6 +102,7 @@ static void check_all(const sb_execution *x) {
     assert_int_equal(x->logs[1].stream, SB_STDERR);
     assert_int_equal(x->logs[1].length, 2);
     assert_int_equal(x->result_count, 2);
+    assert_int_equal(x->results[0].logs_before, 2);
     assert_int_equal(x->results[0].format_count, 2);
     assert_false(x->results[0].is_main);
     const sb_format *png = format_of(&x->results[0], "png");
@@ -115,6 +116,29 @@ static void check_all(const sb_execution *x) {
     assert_string_equal(sb_execution_text(x), "[1]");
     assert_string_equal(x->error->name, "E");
     assert_string_equal(x->error->traceback, "t\x1b[0m");
+}
+
+/* Output and results in one order, for whoever shows them as they came. */
+static void results_know_how_much_output_came_before_them(void **state) {
+    (void)state;
+    struct fixture f;
+    begin(&f, 4, false);
+    assert_int_equal(feed_text(&f, "{\"type\": \"result\", \"text\": \"1\"}\n"
+                                   "{\"type\": \"stdout\", \"text\": \"a\"}\n"
+                                   "{\"type\": \"result\", \"text\": \"2\"}\n"
+                                   "{\"type\": \"stderr\", \"text\": \"b\"}\n"
+                                   "{\"type\": \"stdout\", \"text\": \"beyond what is kept\"}\n"
+                                   "{\"type\": \"stdout\", \"text\": \"dropped\"}\n"
+                                   "{\"type\": \"result\", \"text\": \"3\"}\n"
+                                   "{\"type\": \"end_of_execution\"}\n"),
+                     0);
+    const sb_execution *x = sbi_execution_view(&f.execution);
+    assert_int_equal(x->log_count, 3);
+    const size_t before[] = {0, 1, 3};
+    for (size_t i = 0; i < 3; i++) {
+        assert_int_equal(x->results[i].logs_before, before[i]);
+    }
+    end(&f);
 }
 
 static void an_answer_is_understood_in_pieces_of_any_size(void **state) {
@@ -287,6 +311,7 @@ static void pieces_beyond_their_number_are_joined(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(tells_what_the_server_dropped_apart_from_output),
+        cmocka_unit_test(results_know_how_much_output_came_before_them),
         cmocka_unit_test(an_answer_is_understood_in_pieces_of_any_size),
         cmocka_unit_test(an_answer_is_understood_when_cut_in_two_anywhere),
         cmocka_unit_test(a_last_line_needs_no_end),

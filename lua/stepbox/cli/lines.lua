@@ -42,18 +42,13 @@ SYNTAX.typescript = SYNTAX.javascript
 --- Where a string that begins at `i` ends: the index behind it, or nil when it does not end in the text. A
 --- quote of one line ends with its line: then the code is wrong, but whole.
 local function skip_string(text, i, quotes, spans_lines)
-  i = i + #quotes
-  while i <= #text do
+  local stop = "[\\\n" .. quotes:sub(1, 1) .. "]"
+  i = text:find(stop, i + #quotes)
+  while i do
     local c = text:sub(i, i)
-    if c == "\\" then
-      i = i + 2
-    elseif text:sub(i, i + #quotes - 1) == quotes then
-      return i + #quotes
-    elseif c == "\n" and not spans_lines then
-      return i
-    else
-      i = i + 1
-    end
+    if c == "\n" and not spans_lines then return i end
+    if text:sub(i, i + #quotes - 1) == quotes then return i + #quotes end
+    i = text:find(stop, i + (c == "\\" and 2 or 1))
   end
   return not spans_lines and #text + 1 or nil
 end
@@ -89,10 +84,24 @@ local function skip_text(text, i, syntax)
   if quotes then return skip_string(text, i, quotes, spans) or false end
 end
 
---- The word that begins here.
-local function word_at(text, i)
-  if i > 1 and text:find("^[%w_.]", i - 1) then return nil end
-  return text:match("^[%a_][%w_]*", i)
+-- Where something else than plain text may begin.
+local SPECIAL = "[\n\"'`/#%-%[%](){}]"
+
+--- How many more blocks the words of plain text open than they close.
+local function count_words(text, words)
+  local depth = 0
+  for word in text:gmatch "[%w_.]+" do depth = depth + (words[word] or 0) end
+  return depth
+end
+
+--- Behind what begins at `i`, a character that may be special: an index, or nil when that does not end; and
+--- what it is in the line that it is in.
+local function skip(text, i, syntax)
+  local behind = skip_comment(text, i, syntax)
+  if behind ~= nil then return behind or nil, "" end
+  behind = skip_text(text, i, syntax)
+  if behind ~= nil then return behind or nil, '"' end
+  return i + 1, text:sub(i, i)
 end
 
 --- Walks over the text. Returns how many brackets and blocks are open, whether a string or comment is, and
@@ -100,21 +109,16 @@ end
 local function scan(text, syntax)
   local depth, i, last = 0, 1, {}
   while i <= #text do
-    local c = text:sub(i, i)
-    local behind = skip_comment(text, i, syntax)
-    local is_comment = behind ~= nil
-    if behind == nil then behind = skip_text(text, i, syntax) end
-    if behind == false then return depth, true, "" end
-    if behind then
-      if not is_comment then last[#last + 1] = '"' end
-      i = behind
-    else
-      if OPENING[c] then depth = depth + 1 elseif CLOSING[c] then depth = depth - 1 end
-      local word = syntax.words and word_at(text, i)
-      if word then depth = depth + (syntax.words[word] or 0) end
-      if c == "\n" then last = {} else last[#last + 1] = word or c end
-      i = i + (word and #word or 1)
-    end
+    local at = text:find(SPECIAL, i) or #text + 1
+    local plain = text:sub(i, at - 1)
+    last[#last + 1] = plain
+    if syntax.words then depth = depth + count_words(plain, syntax.words) end
+    if at > #text then break end
+    local behind, said = skip(text, at, syntax)
+    if not behind then return depth, true, "" end
+    if OPENING[said] then depth = depth + 1 elseif CLOSING[said] then depth = depth - 1 end
+    if said == "\n" then last = {} else last[#last + 1] = said end
+    i = behind
   end
   return depth, false, (table.concat(last):gsub("%s+$", ""))
 end
