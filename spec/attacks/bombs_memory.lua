@@ -1,6 +1,24 @@
 --- Bombs that take memory: the heap, and what the kernel keeps for a process.
 
 local bomb = require "spec.support.bomb"
+local host = require "spec.support.host"
+
+-- Memory that stays when who made it is gone, of System V; another is sent whenever the kernel has ended one.
+local SEGMENTS = [[
+import ctypes, os
+libc = ctypes.CDLL(None)
+libc.shmat.restype = ctypes.c_void_p
+def fill(megabytes):
+    made = []
+    for _ in range(megabytes):
+        made.append(libc.shmget(0, 1 << 20, 0o1600))
+        if made[-1] < 0:
+            break
+        at = libc.shmat(made[-1], None, 0)
+        ctypes.memset(at, 1, 1 << 20)
+        libc.shmdt(ctypes.c_void_p(at))
+    return made
+]]
 
 return {
   title = "Bombs: memory",
@@ -33,8 +51,9 @@ for _ in range(3):
 x = []
 while True:
     x.append(bytearray(100000))]],
-    ends = "error MemoryError.*|code context_lost.*|code timeout.*",
-    seconds = 10,
+    ends = "error MemoryError.*|code context_lost.*",
+    seconds = 20,
+    peak = { memory = 120 << 20 },
     bounded_by = "cgroup",
   },
   bomb.entry {
@@ -81,6 +100,69 @@ while True:
     ends = "code context_lost.*",
     seconds = 20,
     bounded_by = "cgroup",
+  },
+  bomb.entry {
+    attack = "memory that stays when its process is gone (System V segments), so that ending programs gives "
+      .. "the kernel none back",
+    naive = "it ends one process of the host after the other",
+    ours = "it ends those of the sandbox, which is told (`context_lost`, an end by SIGKILL); the agent comes "
+      .. "last",
+    outside = { python = SEGMENTS .. [[
+child = os.fork()
+if child == 0:
+    with open("segments", "w") as file:
+        file.write(" ".join(map(str, fill(20))))
+    os._exit(0)
+os.waitpid(child, 0)
+left = [int(id) for id in open("segments").read().split()]
+print("ok" if all(libc.shmctl(id, 0, None) == 0 for id in left) else "gone")]] },
+    bounded_by = "cgroup",
+    act = function(box)
+      assert(box:step "1")
+      local bomb_code = SEGMENTS .. "while True:\n  if os.fork() == 0: fill(1000)\n  os.wait()"
+      local command = assert(box.commands:run({ "python3", "-c", bomb_code }, { timeout = 20 }))
+      local _, _, code = box:step "'x' * (8 << 20)"
+      local again = assert(box.commands:run({ "python3", "-c", "x = bytearray(8 << 20)" }, { timeout = 20 }))
+      return ("%s, %s, %s"):format(command.how, code, again.how)
+    end,
+    ends = "signal: killed, context_lost, signal: killed",
+    after = function(box)
+      local told = 0
+      for _, line in ipairs(assert(box:logs())) do
+        if line.message:find "out of memory: the kernel ended" then told = told + 1 end
+      end
+      assert(told > 0, "the log of the sandbox does not say so")
+      assert(assert(box.files:list "/home/user"))
+    end,
+  },
+  bomb.entry {
+    attack = "the same aimed at the agent: with no program left, a call that has it take memory itself",
+    naive = "its supervisor is ended, and leaves everything behind or takes everything with it",
+    ours = "the sandbox ends, and whoever calls is told `sandbox_lost`; the engine and others go on",
+    mark = SEGMENTS .. [[
+def segments():
+    made = fill(300)
+    for id in made:
+        libc.shmctl(id, 0, None)
+    return "ok" if min(made) >= 0 else "refused"
+print(in_child(segments))]],
+    answer = "killed by SIGKILL",
+    bounded_by = "cgroup",
+    lost = true,
+    seconds = 30,
+    act = function(box, place)
+      local _, _, first = box:step(SEGMENTS .. "while True:\n  if os.fork() == 0: fill(1000)\n  os.wait()",
+        { timeout = 20 })
+      local last
+      for i = 1, 20 do
+        local done, _, code = box.files:write("/home/user/" .. i, ("x"):rep(1 << 20))
+        last = done and "written" or code
+        if last == "sandbox_lost" then break end
+      end
+      assert(host.read(place.daemon.log):find "the kernel ended its agent", "the log does not say why")
+      return ("%s, %s"):format(first, last)
+    end,
+    ends = "context_lost, sandbox_lost",
   },
   bomb.entry {
     attack = "the kernel's memory: pipes and sockets filled and not read, descriptors in flight",

@@ -63,6 +63,39 @@ return {
     end,
   },
   entry {
+    attack = "print without end to a client that keeps all it is sent",
+    naive = "sends it until the client is out of memory",
+    ours = "the sandbox's limit of output: what comes after is read and dropped, the code goes on and keeps "
+      .. "its state, and the client is told how much it was",
+    outside = {
+      shell = "/usr/bin/python3 -c 'while True: print(\"x\" * 1000)' 2>/dev/null | head -c 20000000 | wc -c",
+    },
+    works = "20000000",
+    act = function(_, place)
+      local bounded = assert(place.client:create { timeout = 60, output = 1 << 20 })
+      local came = 0
+      local done = assert(bounded:step("sent = 0\nwhile sent < 20 << 20:\n  sent += len('x' * 999) + 1\n"
+        .. "  print('x' * 999)", { timeout = 30, on_stdout = function(text) came = came + #text end }))
+      local command = assert(bounded.commands:run("yes | head -c 20000000; echo done >/tmp/done"))
+      assert(bounded.files:read "/tmp/done" == "done\n")
+      local state = assert(bounded:step "sent").text
+      assert(tonumber(state) >= 20 << 20, state)
+      -- What E2B's clients get, which know of no limit.
+      local raw = place.daemon:create { limits = { outputMB = 1 } }
+      local answer = curl.request(place.daemon:execution(raw, "print('x' * (20 << 20))"))
+      place.daemon:call("DELETE", "/sandboxes/" .. raw.sandboxID)
+      assert(#answer.body < 1200000, #answer.body .. " bytes came")
+      local line = '"type": "stderr", "text": "[stepbox: dropped beyond the sandbox\'s limit of output, '
+        .. '1048576 bytes for each step: 19922945 bytes of output]\\n"'
+      assert(answer.body:find(line, 1, true), answer.body:sub(-400))
+      bounded:kill()
+      return ("%d of %d, %d of %d"):format(came, came + done.dropped, #command.stdout,
+        #command.stdout + command.dropped)
+    end,
+    seconds = 30,
+    ends = "1048576 of 20972000, 1048576 of 20000000",
+  },
+  entry {
     attack = "one line that never ends, on stdout and on stderr",
     naive = "waits for the end of the line",
     ours = "comes in pieces, as lines do",
@@ -73,6 +106,12 @@ while True:
     sys.stdout.write("x" * 65536)
     sys.stderr.write("y" * 65536)]],
     ends = "code timeout.*",
+    after = function(box)
+      local code = "import sys\nwhile True:\n  sys.stdout.write('x' * 65536)\n  sys.stderr.write('y' * 65536)"
+      local _, _, why, partial = box:step(code, { timeout = 1, max_output = 500000 })
+      assert(why == "timeout" and #partial.stdout == 500000 and #partial.stderr == 500000,
+        ("%s: %d and %d bytes came"):format(why, #partial.stdout, #partial.stderr))
+    end,
   },
   entry {
     attack = "a result of a gigabyte",
@@ -81,10 +120,11 @@ while True:
     small = "'ok'",
     burn = "class X:\n  def __repr__(self): return 'x' * (1 << 30)\nX()",
     seconds = 15,
-    ends = "error .*|code .*|text .*",
+    ends = "error MemoryError.*|code context_lost.*",
     after = function(box)
-      local done, message, code = box:step("'x' * (100 << 20)", { timeout = 15 })
-      assert(done or code, message)
+      -- Smaller than the memory, and larger than a line of the protocol may be.
+      local done, message, code = box:step("'x' * (70 << 20)", { timeout = 15 })
+      assert(done and done.error or code == "context_lost", message or "the result came")
     end,
   },
   entry {
@@ -99,6 +139,11 @@ class Many:
 while True:
     display("x", Many())]],
     ends = "code timeout.*",
+    after = function(box)
+      local _, _, why, partial = box:step("while True: display('x')", { timeout = 1 })
+      local count = #partial.results
+      assert(why == "timeout" and count > 500, ("%s: %d results came"):format(why, count))
+    end,
   },
   entry {
     attack = "things that cannot be shown: __repr__ that raises, exits, recurses, prints, or never ends",
@@ -106,13 +151,16 @@ while True:
     ours = "an error of the step, or the end of its time",
     small = "'ok'",
     act = function(box)
-      for _, body in ipairs {
-        "raise ValueError('no')", "raise SystemExit", "return repr(self)", "raise KeyboardInterrupt",
-        "return None", "return '\\ud800'", "import os; os._exit(1)", "print('x' * 100000); return 'y'",
+      for body, expected in pairs {
+        ["raise ValueError('no')"] = "ValueError", ["raise SystemExit"] = "SystemExit",
+        ["return repr(self)"] = "RecursionError", ["raise KeyboardInterrupt"] = "KeyboardInterrupt",
+        ["return None"] = "TypeError", ["return '\\ud800'"] = "text \u{FFFD}",
+        ["import os; os._exit(1)"] = "context_lost", ["print('x' * 100000); return 'y'"] = "text y",
       } do
         local code = "class X:\n  def __repr__(self):\n    " .. body .. "\nX()"
-        local done, message, lost = box:step(code, { timeout = 10 })
-        assert(done or lost == "context_lost", body .. ": " .. tostring(message))
+        local done, _, lost = box:step(code, { timeout = 10 })
+        local came = done and (done.error and done.error.name or "text " .. tostring(done.text)) or lost
+        assert(came == expected, ("%s: %s, and not %s"):format(body, came, expected))
       end
       return outcome(box:step("class X:\n  def __repr__(self):\n    while True: pass\nX()", { timeout = 1 }))
     end,
@@ -144,11 +192,11 @@ while True:
     small = "'ok'",
     seconds = 2,
     act = function(box)
-      local terminal = assert(box.pty:create { command = { "yes" }, timeout = 1.5, max_output = 1 << 20 })
-      local done, _, code = terminal:wait()
-      return done and "ended" or code
+      local terminal = assert(box.pty:create { command = { "yes" }, timeout = 1.5, max_output = 100000 })
+      local _, _, code, partial = terminal:wait()
+      return ("%s, %d bytes kept"):format(code, #partial.stdout)
     end,
-    ends = "timeout|ended",
+    ends = "timeout, 100000 bytes kept",
   },
   entry {
     attack = "input for a program that reads none",
@@ -157,9 +205,18 @@ while True:
     small = "'ok'",
     act = function(box)
       local input = ("x"):rep(64 << 20)
-      return outcome(box.commands:run({ "sleep", "100" }, { stdin = input, timeout = 2 }))
+      local options = { background = true, stdin = true, timeout = 2 }
+      local sleeper = assert(box.commands:run({ "sleep", "100" }, options))
+      require("stepbox").spawn(function() sleeper:send_stdin(input) end)
+      require("stepbox").sleep(1)
+      local waiting = assert(box:step(("import array, fcntl, os, termios\nsize = array.array('i', [0])\n"
+        .. "fcntl.ioctl(os.open('/proc/%d/fd/0', os.O_RDONLY), termios.FIONREAD, size)\nsize[0]")
+        :format(sleeper.pid))).text
+      local _, _, code = sleeper:wait()
+      if tonumber(waiting) >= 4096 then waiting = "all its" end
+      return ("%s, %s bytes wait in the pipe"):format(code, waiting)
     end,
-    ends = "code timeout.*",
+    ends = "timeout, all its bytes wait in the pipe",
   },
   entry {
     attack = "commands by the hundred",

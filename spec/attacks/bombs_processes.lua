@@ -35,6 +35,7 @@ each (the middle of several), the sandbox can still be killed, and none of its p
     answer = "EAGAIN",
     burn = "import os, time\nwhile True:\n  if os.fork() == 0:\n    time.sleep(60)\n    os._exit(0)",
     ends = "error BlockingIOError.*",
+    peak = { processes = 60 },
   },
   bomb.entry {
     attack = "fork bomb: each process makes two, for ever",
@@ -44,6 +45,7 @@ each (the middle of several), the sandbox can still be killed, and none of its p
     answer = "EAGAIN",
     run = ":(){ :|:& };:; sleep 60",
     ends = "code timeout.*",
+    peak = { processes = 60 },
   },
   bomb.entry {
     attack = "thread bomb",
@@ -89,13 +91,28 @@ probe(zombies)]],
     answer = "EAGAIN",
     burn = [[
 import os
+def note():
+    with open("/tmp/ended", "w") as file:
+        file.write(str(ended))
+for _ in range(30):
+    if os.fork() == 0:
+        os._exit(0)
+ended = 0
 while True:
     child = os.fork()
     if child == 0:
         os.fork()
         os._exit(0)
-    os.waitpid(child, 0)]],
-    ends = "code timeout.*|error BlockingIOError.*",
+    os.waitpid(child, 0)
+    ended += 1
+    if ended % 100 == 0:
+        note()]],
+    ends = "code timeout.*",
+    peak = { zombies = 30 },
+    after = function(box)
+      local ended = assert(box.files:read "/tmp/ended")
+      assert(tonumber(ended) >= 100, "only " .. ended .. " children have ended and left an orphan")
+    end,
   },
   bomb.entry {
     attack = "sleepers: background programs that wait for ever, out of every group",
@@ -105,6 +122,7 @@ while True:
     answer = "EAGAIN",
     run = "for i in $(seq 40); do setsid sleep 10000 >/dev/null 2>&1 </dev/null & done; wait -n; sleep 0.2",
     ends = "exit 0|code timeout.*",
+    peak = { processes = 40 },
   },
   bomb.entry {
     attack = "all processors: more spinning processes than there are",
@@ -113,6 +131,7 @@ while True:
     small = "sum(range(1000)) and 'ok'",
     burn = "import os\nfor _ in range(8):\n  if os.fork() == 0:\n    while True: pass\nwhile True: pass",
     ends = "code timeout.*",
+    peak = { running = 8 },
   },
   bomb.entry {
     attack = "code that does not hear: SIGINT ignored, stopped by itself, in an endless call of C",
@@ -127,6 +146,7 @@ while True:
     pass]],
     after = function(box) assert(assert(box:step "6 * 7").text == "42") end,
     ends = "code timeout.*",
+    peak = { stopped = 1 },
   },
   bomb.entry {
     attack = "kill everybody one may: kill -9 -1",
@@ -144,10 +164,19 @@ while True:
     small = "'ok'",
     needs = function(frame) return not frame:has_root() and "sandboxes have no root here" or nil end,
     act = function(box)
-      local done, message, code = box.commands:run("kill -9 -1; sleep 1", { user = "root", timeout = 5 })
-      return done and "exit " .. done.exit_code or ("code %s: %s"):format(code, message)
+      local victims = {}
+      for i, user in ipairs { "user", "root" } do
+        victims[i] = assert(box.commands:run("exec sleep 100", { background = true, user = user }))
+      end
+      box.commands:run("kill -9 -1; sleep 1", { user = "root", timeout = 5 })
+      local ends = {}
+      for i, victim in ipairs(victims) do
+        local done, _, code = victim:wait { timeout = 5 }
+        ends[i] = done and (done.how or "exit " .. done.exit_code) or code
+      end
+      return table.concat(ends, ", ")
     end,
-    ends = "exit %d+|code .*",
+    ends = "signal: killed, signal: killed",
     after = function(box) assert(assert(box:step "6 * 7").text == "42") end,
   },
   bomb.entry {
@@ -173,9 +202,26 @@ while True:
     naive = "keeps the kernel and the supervisor busy",
     ours = "the code's time is over",
     small = "import os, signal; signal.signal(10, signal.SIG_IGN) or os.kill(os.getpid(), 10) or 'ok'",
-    burn = "import os, signal\nsignal.signal(signal.SIGUSR1, signal.SIG_IGN)\n"
-      .. "for _ in range(8): os.fork()\nwhile True: os.kill(-1, signal.SIGUSR1)",
-    ends = "code timeout.*|error BlockingIOError.*|code context_lost.*",
+    burn = [[
+import os, signal
+signal.signal(signal.SIGUSR1, signal.SIG_IGN)
+for _ in range(3):
+    os.fork()
+note = os.open("/tmp/sent-%d" % os.getpid(), os.O_CREAT | os.O_WRONLY)
+sent = 0
+while True:
+    os.kill(-1, signal.SIGUSR1)
+    sent += 1
+    os.pwrite(note, b"%10d" % sent, 0)]],
+    ends = "code timeout.*",
+    peak = { processes = 8, running = 2 },
+    after = function(box)
+      local sent = 0
+      for _, entry in ipairs(assert(box.files:list "/tmp")) do
+        if entry.name:find "^sent%-" then sent = sent + tonumber(assert(box.files:read(entry.path))) end
+      end
+      assert(sent >= 1000, "only " .. sent .. " signals were sent to all")
+    end,
   },
   bomb.entry {
     attack = "a flood of system calls that are refused and counted",
@@ -190,5 +236,11 @@ for _ in range(5):
 while True:
     libc.mount(None, None, None, 0, None)]],
     ends = "code timeout.*",
+    after = function(box)
+      local details = assert(box:info()).details
+      if not details.isolation.refusedCallsCounted then return end
+      local count = details.refusedCalls.mount or 0
+      assert(count > 300, "only " .. count .. " calls were refused")
+    end,
   },
 }

@@ -20,11 +20,13 @@ return {
   bomb.entry {
     attack = "as root, raise one's limits and make processes without end",
     naive = "root has no limit of processes",
-    ours = "the control group's limit holds for root too; the command's time is over",
+    ours = "the limit cannot be raised, and the control group has one for root too; the command's time is "
+      .. "over",
     needs = needs_root,
     small = "'ok'",
     act = as_root("ulimit -u unlimited; ulimit -n 1000000; :(){ :|:& };:; sleep 60", 2),
     ends = "code timeout.*",
+    peak = { processes = 60 },
     bounded_by = "cgroup",
   },
   bomb.entry {
@@ -54,7 +56,8 @@ return {
     naive = "writes to the group's files, where cgroupfs is mounted",
     ours = "there is no file of a control group to be found or mounted",
     needs = needs_root,
-    small = "'ok'",
+    outside = { shell = "find /sys/fs/cgroup -name cgroup.procs 2>/dev/null | head -n 1 | grep -c ." },
+    works = "1",
     act = as_root("mkdir -p /tmp/g; mount -t cgroup2 none /tmp/g; mount -t cgroup -o pids none /tmp/g; "
       .. "find / -name cgroup.procs -not -path '/proc/*' 2>/dev/null | wc -l", 30),
     ends = "exit 0: 0",

@@ -152,6 +152,17 @@ display({'application/x-own': Bad(), 'text/plain': 'p'}, raw=True)
         result = self.result(code)
         self.assertEqual((result["text"], result["extra"]), ("p", {}))
 
+    def test_a_display_without_memory_is_an_error(self):
+        code = """
+class Large:
+    def __str__(self): raise MemoryError
+    __repr__ = __str__
+display({'application/x-own': Large(), 'text/plain': 'p'}, raw=True)
+"""
+        events = self.runner.step(code)
+        self.assertEqual([event["type"] for event in events[1:-1]], ["error"], events)
+        self.assertEqual(events[1]["name"], "MemoryError")
+
     def test_lone_surrogates_leave_a_line_that_every_reader_takes(self):
         result = self.result("{'\\ud800': '\U0001f600 \\udc80', 'b': '\\\\ud800'}")
         self.assertEqual(result["json"], {"\ufffd": "\U0001f600 \ufffd", "b": "\\ud800"})

@@ -7,15 +7,21 @@
 ---     mark, answer    a Python probe that goes a harmless bit beyond a limit: outside it prints "ok", inside
 ---                     what `answer` says
 ---     small           or instead a step that is the bomb made small, and ends well
+---     outside         or instead a probe (see attack.lua) that shows the same where nothing bounds it, and
+---                     says `works`
 ---     burn            the bomb: the code of a step
 ---     run             or a shell command
 ---     act             or a function(box, place)
 ---     ends            how it ends, patterns of "error NAME: VALUE", "code CODE", "exit N", or "text TEXT"
+---     peak            what the sandbox was seen to have at once while it burnt, at least, so that a bomb
+---                     that does nothing is told from one that is held:
+---                     { processes = , zombies = , stopped = , running = , memory = bytes }
 ---     seconds         what the step or command is given; 1.5 by default
 ---     lost            that the bomb ends the sandbox itself
 ---     bounded_by      "cgroup" when only a control group can bound it
 ---     after           a function(box) with more to see while the sandbox is there
 
+local census = require "spec.support.census"
 local curl = require "spec.support.curl"
 local engine = require "spec.support.engine"
 local host = require "spec.support.host"
@@ -64,8 +70,8 @@ local function set_off(box, entry, place)
 end
 
 --- Asks the neighbour and the engine in turn while the bomb goes off, at least three times. Returns how it
---- ended, and the middle of the seconds that each took.
-local function watch(place, box, entry)
+--- ended, and the middle of the seconds that each took. What the sandbox has meanwhile is noted in `seen`.
+local function watch(place, box, entry, seen)
   local steps, answers, ending = {}, {}, nil
   place.stepbox.run(function()
     local bomb = place.stepbox.spawn(set_off, box, entry, place)
@@ -77,6 +83,7 @@ local function watch(place, box, entry)
       before = host.now()
       assert(place.neighbour:info())
       answers[#answers + 1] = host.now() - before
+      if seen then seen:look() end
       place.stepbox.sleep(0.05)
     until bomb.done and #steps >= 3
     ending = bomb:wait()
@@ -124,7 +131,7 @@ local function attempt(frame, entry)
     frame:skip "no control group is to be had here, and nothing else bounds this"
   end
   if entry.mark then try_mark(frame, entry) end
-  local before = namespaces()
+  local before, holders = namespaces(), engine.holders(place.daemon.engine_pid)
   local box = assert(place.client:create { timeout = 120 })
   assert(box:step "1")
   local own
@@ -132,8 +139,13 @@ local function attempt(frame, entry)
     if not before[name] then own = name end
   end
   assert(own, "the sandbox has no process namespace of its own")
-  local ending, step, answer = watch(place, box, entry)
+  local seen = entry.peak and census.new(engine.holders(place.daemon.engine_pid), holders)
+  local ending, step, answer = watch(place, box, entry, seen)
   frame:expect(ending, entry.ends, "inside")
+  for what, least in pairs(entry.peak or {}) do
+    assert(seen.most[what] >= least, ("the bomb did not go off: %s at most %d, and not %d"):format(
+      what, seen.most[what], least))
+  end
   assert(step < 1, ("a neighbour's step took %.2f s"):format(step))
   assert(answer < 1, ("an answer of the engine took %.2f s"):format(answer))
   assert(health(place.daemon) < 1, "the engine's health took longer than a second")
@@ -155,6 +167,10 @@ local function control(frame, entry)
     frame:expect(frame:outside { python = put(entry, "outside") }, "ok", "outside")
     return
   end
+  if entry.outside then
+    frame:expect(frame:outside(entry.outside), entry.works or "ok", "outside")
+    return
+  end
   local place = M.place(frame)
   local box = assert(place.client:create { timeout = 120 })
   local ending = describe(box:step(entry.small, { timeout = 20 }))
@@ -164,7 +180,7 @@ end
 
 --- Makes an entry of the suite.
 function M.entry(fields)
-  assert(fields.ends and (fields.mark and fields.answer or fields.small), fields.attack)
+  assert(fields.ends and (fields.mark and fields.answer or fields.small or fields.outside), fields.attack)
   function fields.control(frame) control(frame, fields) end
   function fields.attempt(frame) attempt(frame, fields) end
   return fields

@@ -186,6 +186,8 @@ def result_event(data, is_main):
             continue
         try:
             contents[str(mime)] = _content(mime, value)
+        except MemoryError:
+            raise  # a result for which there was no room must not look like one that never was
         except Exception:  # a value whose own str() or iteration raises is left out
             continue
     if not contents:
