@@ -3,6 +3,7 @@ local cli = require "spec.support.cli"
 local languages = require "spec.support.languages"
 local sandbox = require "spec.support.sandbox"
 local screen = require "spec.support.screen"
+local stepbox = require "stepbox"
 
 -- Files of each language, and what `run` prints of them.
 local FILES = {
@@ -94,6 +95,20 @@ describe("stepbox", function()
     assert.same({ 3, { "def f():\n", "  return y" } }, { #cells, cells[2].source })
   end)
 
+  it("repl reads what is typed into a context in the language of that", function()
+    if not has "bash" then return end
+    local box = assert(stepbox.create { timeout = 60 })
+    finally(function() box:kill() end)
+    local context = assert(box:context { language = "bash" })
+    local path = folder .. "/session.ipynb"
+    local typed = "for i in 1 2\ndo\n  echo $i\ndone\n"
+    assert.same({ "1\n2\n", "", 0 },
+      { cli.feed(typed, "repl", box.id, "--context", context.id, "--notebook", path) })
+    local book = cjson.decode(sandbox.read(path))
+    assert.equal("bash", book.metadata.language_info.name)
+    assert.same({ context = context.id }, book.cells[1].metadata.stepbox)
+  end)
+
   it("sees before it runs anything that a notebook can be written, and leaves what is there", function()
     local job = file("a.py", "open('/home/user/x', 'w')")
     for _, words in ipairs { { "run", job }, { "repl" } } do
@@ -104,6 +119,8 @@ describe("stepbox", function()
     local old = file("old.ipynb", "old")
     cli.run("run", job, "--template", "nosuch", "--notebook", old)
     assert.equal("old", sandbox.read(old))
+    cli.run("run", job, "--template", "nosuch", "--notebook", folder .. "/new.ipynb")
+    assert.equal("a.py\nold.ipynb\n", (sandbox.sh("ls " .. folder)))
   end)
 
   it("doctor lists the languages, and what the others need", function()

@@ -118,7 +118,9 @@ display({"text/plain": "t", "text/html": "<b>h</b>", "text/markdown": "*m*", "im
     context:step "y = 1"
     box:step("ls", { language = "BASH " })
     box:step "1"
+    box:step("2", { context = context.id })
     local book, path = written()
+    assert.same({ context = context.id }, book.cells[4].metadata.stepbox)
     assert.same({ stepbox = { context = context.id } }, book.cells[1].metadata)
     assert.same({ stepbox = { language = "bash", failure = book.cells[2].metadata.stepbox.failure },
       vscode = { languageId = "shellscript" } }, book.cells[2].metadata)

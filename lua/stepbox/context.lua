@@ -4,6 +4,7 @@
 local core = require "stepbox.core"
 local call = require "stepbox.call"
 local check = require "stepbox.options"
+local recording = require "stepbox.recording"
 local step = require "stepbox.step"
 
 local Box = core.box_methods
@@ -25,6 +26,7 @@ local kept = setmetatable({}, { __mode = "k" })
 
 local function context(box, raw)
   raw.box, raw.envs = box, kept[box] and kept[box][raw.id]
+  recording.note_context(box, raw.id, raw.language)
   return setmetatable(raw, Context)
 end
 
@@ -128,7 +130,10 @@ function Context:restart() return call.finish(self.box:start_restart_context(sel
 ---@return string? code "not_found" when the context was removed already
 function Context:remove()
   local done, message, code = call.finish(self.box:start_remove_context(self.id))
-  if done and kept[self.box] then kept[self.box][self.id] = nil end
+  if done then
+    if kept[self.box] then kept[self.box][self.id] = nil end
+    recording.note_context(self.box, self.id, nil)
+  end
   return done, message, code
 end
 

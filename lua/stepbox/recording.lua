@@ -15,6 +15,8 @@ local STEP_BYTES, OUTPUT_BYTES = 600, 250
 
 -- box -> its session. What is in a session does not lead back to the box, or else Lua 5.1 would keep both.
 local sessions = setmetatable({}, { __mode = "k" })
+-- box -> id of a context -> its language, of the contexts that were made or listed by that box.
+local languages = setmetatable({}, { __mode = "k" })
 -- Of all sessions, those too that were collected since it was counted last.
 local all_bytes = 0
 local count = 0 -- of steps, so that those of several boxes are in order
@@ -32,6 +34,12 @@ end
 function recording.set(box, limit)
   if limit == true or limit == nil then limit = BOX_BYTES end
   sessions[box] = limit and new_session(limit) or false
+end
+
+--- Says what language a context is in, for steps that name it by its id alone.
+function recording.note_context(box, id, language)
+  languages[box] = languages[box] or {}
+  languages[box][id] = language
 end
 
 local function add_bytes(session, bytes)
@@ -108,7 +116,7 @@ function recording.begin(box, code, where)
     session = session,
     number = count,
     code = code,
-    language = where.of,
+    language = where.of or (languages[box] or {})[where.context or ""],
     context = where.context,
     bytes = #code + STEP_BYTES,
   }

@@ -16,7 +16,7 @@ local wait = require "stepbox.cli.wait"
 local LEAVING = { exit = true, quit = true, ["exit()"] = true, ["quit()"] = true }
 
 --- A whole piece of code, or nil when there is no more.
-local function read_code(source, arguments)
+local function read_code(source, language)
   local code
   while true do
     local line, why = source:read(code == nil)
@@ -34,17 +34,26 @@ local function read_code(source, arguments)
       code = code and code .. "\n" .. line or line
       if not code:find "%S" then
         code = nil
-      elseif not lines.is_open(code, arguments.lang) then
+      elseif not lines.is_open(code, language) then
         return (code:gsub("%s+$", ""))
       end
     end
   end
 end
 
---- The box, and whether the sandbox is ours.
+--- The language of what is typed: a context's is known to the server. What cannot be told is read as Python.
+local function language_of(box, arguments)
+  if not arguments.context then return arguments.lang end
+  for _, context in ipairs(box:contexts() or {}) do
+    if context.id == arguments.context then return context.language end
+  end
+end
+
+--- The box, whether the sandbox is ours, and the language of what is typed.
 local function open(arguments)
-  if not arguments.id then return create(arguments, arguments.life), true end
-  return status.check(stepbox.connect(arguments.id, { record = arguments.notebook ~= nil })), false
+  if not arguments.id then return create(arguments, arguments.life), true, arguments.lang end
+  local box = status.check(stepbox.connect(arguments.id, { record = arguments.notebook ~= nil }))
+  return box, false, language_of(box, arguments)
 end
 
 --- One step. The status of the last one is ours when nobody looks at a prompt.
@@ -70,10 +79,10 @@ local function greet(box, is_own, source)
     stepbox.version, box.id, is_own and ", which ends with this session" or ""))
 end
 
-local function converse(box, source, arguments)
+local function converse(box, source, arguments, language)
   local last = status.OK
   while true do
-    local code = read_code(source, arguments)
+    local code = read_code(source, language)
     if not code or LEAVING[code] then return source.editor and status.OK or last end
     source:remember(code)
     local number, failure = run_step(box, code, arguments)
@@ -88,10 +97,10 @@ return function(arguments)
   if of_new then arguments.fail(of_new .. " is for a new sandbox, and this one is there") end
   notebook.check(arguments.notebook)
   progress.set(arguments.id and "connecting" or nil)
-  local box, is_own = wait.call(nil, function() return open(arguments) end)
+  local box, is_own, language = wait.call(nil, function() return open(arguments) end)
   local source = prompt.new(arguments.json)
   greet(box, is_own, source)
-  local ok, result = pcall(converse, box, source, arguments)
+  local ok, result = pcall(converse, box, source, arguments, language)
   source:close()
   local number = notebook.write(box, arguments.notebook, ok and result)
   if is_own then
