@@ -237,8 +237,8 @@ local IN = {
   typescript = { "console.log([process.cwd(), process.env.OWN, process.env.STEP].join('\\n'))",
     "var kept: string = 'kept'", "console.log(kept)" },
   bash = { [[pwd; printf '%s\n' "$OWN" "$STEP"]], "kept=kept", "echo $kept" },
-  r = { [[cat(getwd(), Sys.getenv("OWN"), Sys.getenv("STEP"), "", sep = "\n")]], "kept <- 'kept'",
-    [[cat(kept, "\n", sep = "")]] },
+  r = { [[writeLines(c(getwd(), Sys.getenv("OWN"), Sys.getenv("STEP")))]], "kept <- 'kept'",
+    "writeLines(kept)" },
   java = { [[System.out.println(new java.io.File("").getAbsolutePath() + "\n" + System.getenv("OWN") + "\n"
     + System.getenv("STEP"));]], 'var kept = "kept";', "System.out.println(kept);" },
   lua = { "local p = io.popen 'pwd'; io.write(p:read 'a', os.getenv 'OWN', '\\n', os.getenv 'STEP', '\\n')",
