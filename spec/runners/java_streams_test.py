@@ -8,8 +8,10 @@ from java_process import JavaCase
 
 class Streams(JavaCase):
     def test_order_is_kept_across_streams_and_results(self):
-        code = 'for (int i = 0; i < 50; i++) { System.out.println(i); System.err.println(-i); } "end"'
-        events = self.events(code)
+        events = self.events(
+            "for (int i = 0; i < 50; i++) { System.out.println(i); System.err.println(-i); }\n"
+            '"end"'
+        )
         wanted = [(s, "%d\n" % n) for i in range(50) for s, n in (("stdout", i), ("stderr", -i))]
         self.assertEqual([(e["type"], e["text"]) for e in events], wanted + [("result", "end")])
 
@@ -73,7 +75,8 @@ class Streams(JavaCase):
         self.runner.step("var kept = System.out; var bytes = new ByteArrayOutputStream();")
         self.assertEqual(
             self.pieces(
-                'System.setOut(new PrintStream(new BufferedOutputStream(kept))); System.out.print("x")'
+                "System.setOut(new PrintStream(new BufferedOutputStream(kept)));"
+                ' System.out.print("x")'
             ),
             [("stdout", "x")],
         )

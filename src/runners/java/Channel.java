@@ -110,6 +110,7 @@ final class Channel {
                 return line.toString(StandardCharsets.UTF_8);
             }
             if (line.size() > LINE_MAX) {
+                System.err.println("stepbox: a line on the channel is too long");
                 throw new AgentGone();
             }
         }

@@ -16,8 +16,8 @@ final class Failures {
     static String error(String name, String value, String traceback) {
         return JsonWriter.ofType("error")
                 .text("name", name)
-                .text("value", value)
-                .text("traceback", traceback)
+                .text("value", Lengths.cut(value))
+                .text("traceback", Lengths.cut(traceback))
                 .toString();
     }
 
@@ -56,7 +56,7 @@ final class Failures {
         String message = exception.getMessage();
         return error(
                 name.substring(Math.max(name.lastIndexOf('.'), name.lastIndexOf('$')) + 1),
-                message == null ? "" : message,
+                message == null ? "" : Location.withoutWrappers(message),
                 Tracebacks.text(exception));
     }
 
@@ -70,8 +70,8 @@ final class Failures {
     static String interrupted(JShellException exception) {
         String message = "the step was interrupted";
         String frames = exception == null ? "" : Tracebacks.frames(exception);
-        return error(
-                "InterruptedException", message, "InterruptedException: " + message + "\n" + frames);
+        String name = "InterruptedException";
+        return error(name, message, name + ": " + message + "\n" + frames);
     }
 
     /** As the code knows the class: JShell puts what is declared into classes of its own. */

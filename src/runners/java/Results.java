@@ -1,26 +1,38 @@
 package stepbox.runner;
 
 import java.util.Arrays;
+import java.util.LinkedHashMap;
+import java.util.Map;
+import java.util.function.Consumer;
 
 /** What a result line says of a value. */
 final class Results {
-    /** Bytes that the agent takes in a line. */
-    private static final int LINE_MAX = 64 * 1024 * 1024 - 1;
-
     private Results() {}
 
-    /** The line. On the code's thread: texts of values are the code's own methods. */
-    static String describe(Object value) {
-        JsonWriter line = JsonWriter.ofType("result").text("text", text(value));
+    /**
+     * The line. On the code's thread: texts of values are the code's own methods. What makes it too
+     * long is left out, and noted.
+     */
+    static String describe(Object value, Consumer<String> note) {
+        Map<String, CharSequence> formats = new LinkedHashMap<>();
+        String text = text(value);
+        formats.put("text", quoted(text));
+        String png = Pictures.png(value);
+        if (png != null) {
+            formats.put("png", quoted(png));
+        }
         String json = JsonValue.ofCollection(value);
         if (json != null) {
-            line.json("json", json);
+            formats.put("json", json);
         }
-        String whole = line.json("extra", "{}").json("is_main_result", "true").toString();
-        if (whole.length() > LINE_MAX) {
-            throw new IllegalStateException(whole.length() + " bytes are too many for a result");
-        }
-        return whole;
+        Lengths.fit(formats, text, note);
+        JsonWriter line = JsonWriter.ofType("result");
+        formats.forEach(line::json);
+        return line.json("extra", "{}").json("is_main_result", "true").toString();
+    }
+
+    private static CharSequence quoted(String text) {
+        return JsonWriter.quote(new StringBuilder(text.length() + 2), text);
     }
 
     /** As String.valueOf() has it, but for arrays, which show what is in them. */

@@ -146,7 +146,7 @@ final class Steps {
 
     private String describe(Object value) {
         try {
-            return Results.describe(value);
+            return Results.describe(value, streams::note);
         } catch (Throwable e) {
             return interrupts.wanted() ? Failures.interrupted(null) : Failures.ofText(e);
         }
@@ -158,7 +158,8 @@ final class Steps {
         }
         if (exception instanceof UnresolvedReferenceException unresolved) {
             DeclarationSnippet snippet = unresolved.getSnippet();
-            String value = name(snippet) + " cannot be used until " + shell.needs(snippet) + " declared";
+            String needs = shell.needs(snippet);
+            String value = name(snippet) + " cannot be used until " + needs + " declared";
             String type = "UnresolvedReferenceException";
             return Failures.error(
                     type, value, type + ": " + value + "\n" + Tracebacks.frames(exception));
@@ -184,8 +185,8 @@ final class Steps {
     private void warn(DeclarationSnippet declaration) {
         String needs = shell.needs(declaration);
         if (needs != null) {
-            streams.note(
-                    name(declaration) + " is kept, but cannot be used until " + needs + " declared");
+            String name = name(declaration);
+            streams.note(name + " is kept, but cannot be used until " + needs + " declared");
         }
     }
 

@@ -35,7 +35,7 @@ final class Tracebacks {
         }
         String name = Failures.className((EvalException) exception);
         String message = exception.getMessage();
-        return message == null ? name : name + ": " + message;
+        return message == null ? name : name + ": " + Location.withoutWrappers(message);
     }
 
     /** Lines "at ...", down to the oldest frame of the code; not those of its streams. */

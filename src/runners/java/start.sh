@@ -12,7 +12,7 @@ java=/usr/bin/java
 # stacks are data too.
 data=$(ulimit -S -d)
 case $data in
-    unlimited) heap= ;;
+    unlimited | '') heap= ;;
     *) heap=-Xmx$((data / 8 * 5))k ;;
 esac
 
@@ -22,9 +22,11 @@ else
     set -- "$folder/FromSource.java" "$folder" "$1"
 fi
 
-# Compiling with the first compiler alone and collecting with one thread halve the processor time of a start; no
-# file of counters is left in /tmp. Texts are UTF-8, whatever the locale is.
-exec "$java" -Xms32m -XX:TieredStopAtLevel=1 -XX:+UseSerialGC -XX:-UsePerfData -Xshare:auto $heap \
+# Compiling with the first compiler alone and collecting with one thread halve the processor time of a start, and a
+# small heap to begin with the memory. No file of counters is left in /tmp, and other processes cannot attach
+# themselves. Texts are UTF-8, whatever the locale is.
+exec "$java" -Xms32m $heap -XX:TieredStopAtLevel=1 -XX:+UseSerialGC -Xshare:auto \
+    -XX:-UsePerfData -XX:+DisableAttachMechanism \
     -Dfile.encoding=UTF-8 -Dsun.jnu.encoding=UTF-8 -Djava.awt.headless=true \
     --add-opens java.base/java.io=ALL-UNNAMED --add-opens java.base/java.lang=ALL-UNNAMED \
     --add-opens java.base/java.util=ALL-UNNAMED --add-opens jdk.jshell/jdk.jshell=ALL-UNNAMED \
