@@ -17,6 +17,7 @@ class RunnerProcess:
     """Events come out in the agent's form: the pipes are read empty before an event is passed."""
 
     def __init__(self, cwd="/tmp", env=None, command=(PYTHON, MAIN), variant=()):
+        """The words of `variant` come after the descriptor."""
         self.socket, far_end = socket.socketpair()
         self.pipes = {}
         out_read, out_write = os.pipe()
@@ -39,7 +40,8 @@ class RunnerProcess:
         far_end.close()
         os.close(out_write)
         os.close(err_write)
-        self.received = b""
+        self.received = bytearray()
+        self.scanned = 0
         self.events = []
         self.drains = 0
         self.first = self.wait(lambda event: True)[0]
@@ -81,6 +83,8 @@ class RunnerProcess:
 
     def wait(self, until, timeout=20):
         """Collect events until one for which `until` holds; all of them come back, texts joined."""
+        if self._take_lines(until) or self.events and until(self.events[-1]):
+            return self._joined()
         deadline = time.monotonic() + timeout
         poll = select.poll()
         poll.register(self.socket, select.POLLIN)
@@ -100,15 +104,26 @@ class RunnerProcess:
                 if self.events and until(self.events[-1]):
                     return self._joined()
 
+    def serve(self, seconds):
+        """Do the agent's part for a while; the events are the next wait's."""
+        deadline = time.monotonic() + seconds
+        while (remaining := deadline - time.monotonic()) > 0:
+            if select.select([self.socket], [], [], remaining)[0]:
+                self._read_lines(lambda event: False)
+
     def _read_lines(self, until):
         chunk = self.socket.recv(1 << 20)
         if not chunk:
             raise AssertionError("the runner is gone; got %.2000r" % self._joined())
         self.received += chunk
-        *lines, self.received = self.received.split(b"\n")
-        for line in lines:
-            line.decode("ascii")
-            event = json.loads(line)
+        return self._take_lines(until)
+
+    def _take_lines(self, until):
+        """Those that have come, but for what comes after the event that is waited for."""
+        while (end := self.received.find(b"\n", self.scanned)) >= 0:
+            event = json.loads(self.received[:end].decode("ascii"))
+            del self.received[: end + 1]
+            self.scanned = 0
             if event["type"] != "number_of_executions":
                 self._drain()
             if event["type"] == "drain":
@@ -118,6 +133,7 @@ class RunnerProcess:
             self.events.append(event)
             if until(event):
                 return True
+        self.scanned = len(self.received)
         return False
 
     def _joined(self):
