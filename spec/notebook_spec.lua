@@ -180,6 +180,28 @@ display({"text/plain": "t", "text/html": "<b>h</b>", "text/markdown": "*m*", "im
       { outputs[1].output_type, outputs[2].output_type, outputs[3].output_type })
   end)
 
+  it("says that a step was cancelled whose handler raised, or whose task was cancelled", function()
+    assert.has_error(function()
+      box:step("print('go', flush=True)\nimport time; time.sleep(30)",
+        { on_stdout = function() error("mine", 0) end })
+    end, "mine")
+    stepbox.run(function()
+      local begun
+      local slow = stepbox.spawn(function()
+        return box:step("print('on', flush=True)\nimport time; time.sleep(30)",
+          { on_stdout = function() begun = true end })
+      end)
+      while not begun do stepbox.sleep(0.02) end
+      slow:cancel()
+      assert.equal("cancelled", (select(3, slow:wait())))
+    end)
+    for i, said in ipairs { "go\n", "on\n" } do
+      local cell = written().cells[i]
+      assert.same({ failure = "cancelled" }, cell.metadata.stepbox)
+      assert.same({ said, "cancelled" }, { joined(cell.outputs[1].text), cell.outputs[2].ename })
+    end
+  end)
+
   it("is valid with bytes in it that nobody would write", function()
     if not has "nbformat" then return end
     box:step [[import os; os.write(1, bytes(range(256)) * 3 + b"\xed\xa0\x80\xf0\x9f")]]

@@ -95,14 +95,15 @@ local function for_ending(result, ending)
   end
 end
 
---- The endings under which a result could be saved, for a message.
-local function possible_endings(result)
-  local list = {}
+--- What a result has, and the endings under which it could be saved, for a message.
+local function what_there_is(result)
+  local list, formats = {}, table.concat(result:formats(), ", ")
   for ending in pairs(ENDINGS) do
     if for_ending(result, ending) then list[#list + 1] = "." .. ending end
   end
   table.sort(list)
-  return list[1] and table.concat(list, ", ") or "no ending"
+  if not list[1] then return formats ~= "" and formats .. ", which no ending is for" or "nothing to save" end
+  return formats .. ", which can be saved as " .. table.concat(list, ", ")
 end
 
 --- Writes the result to a file, in the format that the file name's ending asks for: txt, html, md, svg, png,
@@ -122,9 +123,7 @@ function Result:save(path)
   end
   local format, bytes = for_ending(self, (ending or ""):lower())
   if not format then
-    local formats = table.concat(self:formats(), ", ")
-    return nil, ("cannot save to '%s': this result has %s, which can be saved as %s"):format(path,
-      formats ~= "" and formats or "nothing", possible_endings(self)), "invalid"
+    return nil, ("cannot save to '%s': this result has %s"):format(path, what_there_is(self)), "invalid"
   end
   local file, message = io.open(path, "wb")
   if not file then return nil, message, "system" end

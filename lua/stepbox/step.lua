@@ -2,6 +2,7 @@
 
 local call = require "stepbox.call"
 local check = require "stepbox.options"
+local compat = require "stepbox.compat"
 local recording = require "stepbox.recording"
 local result = require "stepbox.result"
 
@@ -28,6 +29,19 @@ local function outcome(record, value, message, code, partial)
   return nil, message, code, partial and result.execution(partial)
 end
 
+--- Finishes with handlers. One that raises ends the step, which is noted before the error goes on; where
+--- nothing can wait inside of a pcall it is not.
+local function finish_with(record, options, op, ...)
+  if not (op and record and compat.pcall_yields) then return call.finish_with(options, op, ...) end
+  local values = compat.pack(pcall(call.finish_with, options, op, ...))
+  if values[1] then return compat.unpack(values, 2, values.n) end
+  if op:done() then
+    local _, message, code, partial = op:result()
+    recording.finish(record, partial, message, code)
+  end
+  error(values[2], 0)
+end
+
 --- Runs code. `options` are checked. `where`: language or context, an id; `of`, the language as the recording
 --- knows it; envs.
 local function run(box, code, options, where)
@@ -41,7 +55,7 @@ local function run(box, code, options, where)
     events = events,
   }
   local record = recording.begin(box, code, where)
-  if events then return outcome(record, call.finish_with(options, box:start_step(code, wire))) end
+  if events then return outcome(record, finish_with(record, options, box:start_step(code, wire))) end
   return outcome(record, call.finish(box:start_step(code, wire)))
 end
 
