@@ -39,7 +39,7 @@ EGRESS_OBJ := $(call obj_of,egress)
 RUNNERS    := $(filter-out %.c %.h,$(wildcard src/runners/*/*))
 # Parts of runners that their language has no means for: libraries, loaded by the runner beside them. A file is
 # one library; those of the folders named here, with what is shared, are one together: host.so.
-HOST_FOLDERS := bash javascript r
+HOST_FOLDERS := bash javascript lua r
 HOST_SHARED := $(wildcard src/runners/shared/*.[ch])
 HOST_LIBS   := $(HOST_FOLDERS:%=$(BUILD)/share/stepbox/runners/%/host.so)
 SINGLE_LIBS := $(patsubst src/runners/%.c,$(BUILD)/share/stepbox/runners/%.so,\

@@ -5,7 +5,7 @@ import unittest
 
 from bash_process import BashCase, BashProcess
 
-NASTY = "it's \"q\" $(echo run) `echo run` ${x} \\n \\\n\n;|&*\t🚀"
+NASTY = 'it\'s "q" $(echo run) `echo run` ${x} \\n \\\n\n;|&*\t🚀'
 
 
 class Variables(BashCase):

@@ -129,6 +129,8 @@ class RunnerProcess:
             if event["type"] == "drain":
                 self.drains += 1
                 self.send({"type": "drained"})
+                if self.events and until(self.events[-1]):
+                    return True
                 continue
             self.events.append(event)
             if until(event):
