@@ -22,9 +22,9 @@ function v8Fault(source, name) {
     try {
       return { script: makeScript(text, name, options), isWhole: text === source };
     } catch (error) {
-      const [, line, , marks] = /^.*:(\d+)\n(.*)\n( *\^+)/.exec(String(error.stack)) ?? [];
-      if (/\bawait\b|import|export/.test(error.message) || line === undefined) continue;
-      return { message: error.message, line: Number(line), column: marks.indexOf("^") + 1 };
+      if (/\bawait\b|import|export/.test(error.message)) continue;
+      const [, line, marks] = /^.*:(\d+)\n.*\n( *)\^/.exec(String(error.stack)) ?? [];
+      return { message: error.message, place: line && { line: Number(line), column: marks.length + 1 } };
     }
   }
   return {};
@@ -35,9 +35,14 @@ function withoutParser(error, source, name) {
   if (error.pos === undefined) throw error;
   const fault = v8Fault(source, name);
   if (fault.isWhole) return { main: fault.script, hasResult: true, names: [] };
-  if (fault.message) throw syntaxError(fault.message, name, source, fault.line, fault.column);
-  const { line, column } = positionOf(source, error.pos);
-  throw syntaxError(error.message.replace(/ \(\d+:\d+\)$/, ""), name, source, line, column);
+  const { line, column } = fault.place ?? positionOf(source, error.pos);
+  throw syntaxError(fault.message ?? messageOf(error, source), name, source, line, column);
+}
+
+// In acorn's words, which are V8's but for the end of the code.
+function messageOf({ message, pos }, source) {
+  const isEnd = source.slice(pos).trim() === "" && message.startsWith("Unexpected token");
+  return isEnd ? "Unexpected end of input" : message.replace(/ \(\d+:\d+\)$/, "");
 }
 
 function compile(source, name) {
@@ -71,14 +76,15 @@ function compile(source, name) {
 // What the async function of a step is given. `ended` once an interrupt has ended the step: then
 // its code goes on no more.
 function makeStep(mayLack) {
+  let got; // by the await that goes on
   const step = {
     ended: false,
-    value: undefined,
     never: new node.Promise(() => {}),
     resumed(value) {
-      step.value = value;
+      got = value;
       return step.ended;
     },
+    go: () => got,
     import: (specifier, wanted, attributes) => modules.importNames(specifier, wanted, attributes, mayLack),
   };
   return step;

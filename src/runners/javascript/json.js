@@ -8,38 +8,46 @@ const MAX_DEPTH = 254;
 
 class NotJson extends Error {}
 
-function number(value) {
+function number(value, otherwise) {
   if (!Number.isFinite(value)) return null;
   // JSON.stringify writes these as integers.
-  if (Math.abs(value) >= 2 ** 63 && Math.abs(value) < 1e21) throw new NotJson();
-  return value;
+  return Math.abs(value) >= 2 ** 63 && Math.abs(value) < 1e21 ? otherwise(value) : value;
 }
 
-function copy(value, depth) {
-  if (depth > MAX_DEPTH) throw new NotJson();
+function refuse() {
+  throw new NotJson();
+}
+
+// `otherwise` gives the form of what has none, or raises.
+function copy(value, depth, otherwise) {
+  if (depth > MAX_DEPTH) return otherwise(value);
   switch (typeof value) {
     case "string":
     case "boolean":
       return value;
     case "number":
-      return number(value);
+      return number(value, otherwise);
     case "object":
-      break;
+      return value === null ? null : copyObject(value, depth, otherwise);
     default:
-      throw new NotJson();
+      return otherwise(value);
   }
-  if (value === null) return null;
-  if (isProxy(value)) throw new NotJson();
-  if (typeof value.toJSON === "function" && depth > 0) return copy(value.toJSON(), depth + 1);
+}
+
+function copyObject(value, depth, otherwise) {
+  if (isProxy(value)) return otherwise(value);
+  if (typeof value.toJSON === "function" && depth > 0) return copy(value.toJSON(), depth + 1, otherwise);
   if (Array.isArray(value)) {
     const list = [];
-    for (let i = 0; i < value.length; i++) list.push(copy(value[i] ?? null, depth + 1));
+    for (let i = 0; i < value.length; i++) list.push(copy(value[i] ?? null, depth + 1, otherwise));
     return list;
   }
-  if (!isPlain(value)) throw new NotJson();
+  if (!isPlain(value)) return otherwise(value);
   const object = Object.create(null);
   for (const key of Object.keys(value)) {
-    if (value[key] !== undefined) object[key] = copy(value[key], depth + 1);
+    const property = Object.getOwnPropertyDescriptor(value, key);
+    if (property.get || property.set) return otherwise(value); // to show a value calls none of its code
+    if (property.value !== undefined) object[key] = copy(property.value, depth + 1, otherwise);
   }
   return object;
 }
@@ -53,7 +61,7 @@ function isPlain(value) {
 exports.jsonForm = function jsonForm(value) {
   if (typeof value !== "object" || value === null || !(Array.isArray(value) || isPlain(value))) return undefined;
   try {
-    return copy(value, 0);
+    return copy(value, 0, refuse);
   } catch (error) {
     if (error instanceof NotJson || error instanceof RangeError) return undefined;
     throw error;
@@ -62,9 +70,5 @@ exports.jsonForm = function jsonForm(value) {
 
 // Of anything that was given as JSON: what has no form becomes its text.
 exports.anyJson = function anyJson(value) {
-  try {
-    return copy(value, 0);
-  } catch {
-    return String(value);
-  }
+  return copy(value, 0, String);
 };

@@ -6,7 +6,7 @@
 
 "use strict";
 
-const { inspect, isUint8Array, isPromise, bufferFrom } = node;
+const { inspect, isProxy, isUint8Array, isPromise, bufferFrom } = node;
 const { anyJson, jsonForm } = load("json");
 
 const DISPLAY = Symbol.for("Jupyter.display");
@@ -67,7 +67,7 @@ function fromMethods(value, bundle) {
 
 // Contents by MIME type, or a promise of them.
 exports.bundleOf = function bundleOf(value) {
-  const isObject = (typeof value === "object" && value !== null) || typeof value === "function";
+  const isObject = ((typeof value === "object" && value !== null) || typeof value === "function") && !isProxy(value);
   if (isObject && typeof value[DISPLAY] === "function") return value[DISPLAY]();
   const bundle = { "text/plain": textOf(value) };
   if (isObject) {

@@ -194,8 +194,9 @@ class Rewriting {
   makeAsync() {
     for (const node of this.awaits) {
       if (node.type === "AwaitExpression") {
-        this.open(node, `(${STEP}.resumed(`);
-        this.close(node, `)?await ${STEP}.never:${STEP}.value)`);
+        // Begins with a name, as it did: a parenthesis might join it to the line before.
+        this.open(node, `${STEP}.go(${STEP}.resumed(`);
+        this.close(node, `)&&await ${STEP}.never)`);
       } else {
         this.open(node.body, `{if(${STEP}.ended)await ${STEP}.never;`);
         this.close(node.body, "}");

@@ -11,6 +11,7 @@ const stacks = load("stacks");
 const stdin = load("stdin");
 const modules = load("modules");
 const { META } = load("rewrite");
+const { call } = load("enter");
 const { errorEvent } = load("errors");
 const { bundleOf, makeDisplay, resultEvent } = load("results");
 const parser = load("parse");
@@ -26,15 +27,13 @@ let makeCell;
 let count = 0;
 let current = null; // the step that runs: {cell, leave, hasTold}
 
-const tellError = (thrown) => channel.sendEvent(errorEvent(thrown));
-
 // Runs the function so that an interrupt ends it. Calls one of the others with how that went.
 function guarded(step, work, go) {
   let result;
   try {
-    result = interrupts.run(work, INTERRUPTED);
+    result = timers.inCode(() => interrupts.run(work, INTERRUPTED));
   } catch (error) {
-    finish(step, () => tellError(error));
+    finish(step, () => errorEvent(error));
     return;
   }
   if (result === INTERRUPTED) interrupted();
@@ -44,11 +43,10 @@ function guarded(step, work, go) {
 // Calls `go` with the value, or with what the promise comes to.
 function settled(step, value, go) {
   if (!isPromise(value)) go(value);
-  else node.reflectThen(value, (each) => go(each), (error) => finish(step, () => tellError(error)));
+  else node.reflectThen(value, (each) => go(each), (error) => finish(step, () => errorEvent(error)));
 }
 
 function step({ code, env }) {
-  streams.repair();
   count++;
   const step = { name: stacks.cellName(count), leave: () => {}, hasTold: false };
   current = step;
@@ -58,7 +56,7 @@ function step({ code, env }) {
   try {
     step.leave = environ.enter(env ?? {});
   } catch (error) {
-    finish(step, () => tellError(error));
+    finish(step, () => errorEvent(error));
     return;
   }
   guarded(step, () => {
@@ -77,43 +75,43 @@ function show(step, value) {
       finish(step);
       return;
     }
-    guarded(step, () => bundleOf(value), (bundle) => settled(step, bundle, (ready) =>
-      guarded(step, () => resultEvent(ready, true), (event) => finish(step, () => channel.sendEvent(event)))));
+    guarded(step, () => call(() => bundleOf(value)), (bundle) => settled(step, bundle, (ready) =>
+      guarded(step, () => call(() => resultEvent(ready, true)), (event) => finish(step, () => event))));
   });
 }
 
-function finish(step, tell) {
+// Ends the step, with the event that the function makes, if there is one.
+function finish(step, makeEvent) {
   if (current !== step) return;
-  if (tell) guardedTell(tell);
-  if (current !== step) return;
-  interrupts.end();
-  current = null;
-  step.leave();
-  channel.endStep({ type: "end" });
+  const event = makeEvent && made(makeEvent);
+  if (event === INTERRUPTED) interrupted();
+  else end(event);
 }
 
 // To show an error is to run code of the step, too (its getters).
-function guardedTell(tell) {
-  let result;
+function made(makeEvent) {
   try {
-    result = interrupts.run(tell, INTERRUPTED);
+    return interrupts.run(makeEvent, INTERRUPTED);
   } catch (error) {
-    channel.sendEvent({ type: "error", name: "Error", value: String(error), traceback: "" });
+    return { type: "error", name: "Error", value: String(error), traceback: "" };
   }
-  if (result === INTERRUPTED) interrupted();
+}
+
+function end(event) {
+  const { leave } = current;
+  interrupts.end();
+  if (event) channel.sendEvent(event);
+  current = null;
+  leave();
+  channel.endStep({ type: "end" });
 }
 
 // The code of the step goes on no more, as far as that can be had: not from its awaits, nor from timers.
 function interrupted() {
-  const step = current;
-  if (step === null) return;
-  step.cell?.stop();
+  if (current === null) return;
+  current.cell?.stop();
   timers.endAll();
-  interrupts.end();
-  channel.sendEvent({ type: "error", name: "KeyboardInterrupt", value: "", traceback: "" });
-  current = null;
-  step.leave();
-  channel.endStep({ type: "end" });
+  end({ type: "error", name: "KeyboardInterrupt", value: "", traceback: "" });
 }
 
 // What would be the end of a program: an error that nobody takes, in a callback or of a promise.
@@ -130,18 +128,23 @@ function unhandled(thrown) {
 }
 
 function takeUnhandled() {
-  const on = (name, listener) => {
+  const { removeAllListeners } = process;
+  const take = (name) => {
     // Listeners of the code take the place of ours, as they do that of Node's own.
-    const ours = (thrown) => {
-      if (process.listenerCount(name) === 1) listener(thrown);
+    const listener = (thrown) => {
+      if (process.listenerCount(name) === 1) unhandled(thrown);
     };
-    process.on(name, ours);
-    process.on("removeListener", () => {
-      if (!process.listeners(name).includes(ours)) process.on(name, ours);
-    });
+    process.on(name, listener);
+    return () => {
+      if (!process.listeners(name).includes(listener)) process.on(name, listener);
+    };
   };
-  on("uncaughtException", unhandled);
-  on("unhandledRejection", unhandled);
+  const takeAgain = ["uncaughtException", "unhandledRejection"].map(take);
+  process.removeAllListeners = function (...names) {
+    apply(removeAllListeners, this, names);
+    for (const take of takeAgain) take();
+    return this;
+  };
 }
 
 function takeExit() {

@@ -81,6 +81,7 @@ function prepareStackTrace(error, trace) {
 }
 
 exports.install = function install() {
+  globalThis.Error.stackTraceLimit = 0; // of the realm: its errors are told as they are, not whence they come
   defineProperty(Error, "prepareStackTrace", {
     value: prepareStackTrace, writable: true, configurable: true, enumerable: false,
   });

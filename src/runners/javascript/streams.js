@@ -9,50 +9,42 @@
 const { Writable, bufferFrom, process, defineProperty } = node;
 const channel = load("channel");
 
-const NAMES = [[1, "stdout"], [2, "stderr"]];
+const { nextTick } = process;
 
 function makeStream(descriptor) {
   const stream = new Writable({
     decodeStrings: false,
     emitClose: false,
-    autoDestroy: false,
     write(chunk, encoding, done) {
       channel.write(descriptor, typeof chunk === "string" ? bufferFrom(chunk, encoding) : chunk);
       done();
-    },
-    // The descriptor is the context's, not the code's.
-    destroy(error, done) {
-      done(error);
     },
   });
   stream.fd = descriptor;
   stream._type = "pipe";
   stream._isStdio = true;
-  stream.destroySoon = stream.destroy;
+  // The stream is the context's, not the code's: to end it ends nothing.
+  stream.end = function end(...parameters) {
+    const done = parameters.find((each) => typeof each === "function");
+    if (typeof parameters[0] !== "function" && parameters[0] !== undefined && parameters[0] !== null) {
+      this.write(parameters[0], typeof parameters[1] === "string" ? parameters[1] : undefined);
+    }
+    nextTick(() => {
+      this.emit("finish");
+      if (done) done();
+    });
+    return this;
+  };
+  stream.destroy = stream.destroySoon = function destroy() {
+    return this;
+  };
   return stream;
 }
-
-function install(descriptor, name) {
-  const stream = makeStream(descriptor);
-  defineProperty(process, name, {
-    configurable: true,
-    enumerable: true,
-    get: () => stream,
-  });
-  return stream;
-}
-
-const current = [];
 
 exports.install = function installStreams() {
-  for (const [descriptor, name] of NAMES) current[descriptor] = install(descriptor, name);
-};
-
-// Before a step: puts back what the last one has ended or destroyed.
-exports.repair = function repair() {
-  for (const [descriptor, name] of NAMES) {
-    const stream = current[descriptor];
-    if (stream.destroyed || stream.writableEnded) current[descriptor] = install(descriptor, name);
+  for (const [descriptor, name] of [[1, "stdout"], [2, "stderr"]]) {
+    const stream = makeStream(descriptor);
+    defineProperty(process, name, { configurable: true, enumerable: true, get: () => stream });
   }
 };
 

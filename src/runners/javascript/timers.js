@@ -10,34 +10,46 @@ const { timers, timersPromises, global, process, promisify, defineProperty, Prom
 
 const { clearTimeout, clearInterval, clearImmediate } = timers;
 
-let ofStep = new Map(); // timer: what ends it
+let ofStep = { ended: false, timers: new Map() }; // timer: what ends it
+let depth = 0; // of calls of the code
 
 let guard; // calls a function so that an interrupt ends it
 
 const { apply } = Reflect;
 
-const guarded = (callback, self, values) => guard(() => apply(callback, self, values));
+// Calls a function of the code.
+const guarded = (callback, self, values) => exports.inCode(() => guard(() => apply(callback, self, values)));
 
-exports.beginStep = () => (ofStep = new Map());
+exports.inCode = function inCode(work) {
+  depth++;
+  try {
+    return work();
+  } finally {
+    depth--;
+  }
+};
+
+exports.beginStep = () => (ofStep = { ended: false, timers: new Map() });
 
 exports.endAll = function endAll() {
-  for (const [timer, clear] of ofStep) clear(timer);
-  ofStep = new Map();
+  ofStep.ended = true;
+  for (const [timer, clear] of ofStep.timers) clear(timer);
+  exports.beginStep();
 };
 
 function wrap(name, original, clear, isOnce) {
   const tracked = {
     // A method, so that it is no constructor, like the original.
     [name](callback, ...rest) {
-      const timersOfStep = ofStep;
+      const step = ofStep;
       if (typeof callback !== "function") return original(callback, ...rest);
       const timer = original(
         function (...values) {
-          if (isOnce) timersOfStep.delete(timer);
+          if (isOnce) step.timers.delete(timer);
           return guarded(callback, this, values);
         },
         ...rest);
-      timersOfStep.set(timer, clear);
+      step.timers.set(timer, clear);
       return timer;
     },
   }[name];
@@ -66,14 +78,16 @@ function wrapPromise(name, start, valueAt) {
   return tracked;
 }
 
+// What the code queues goes with the step as well: it may queue itself, for ever.
 function wrapQueue(holder, name) {
   const original = holder[name];
   const guarding = {
     [name](callback, ...rest) {
-      if (typeof callback !== "function") return original.call(this, callback, ...rest);
-      return original.call(this, function (...values) {
-        return guarded(callback, this, values);
-      }, ...rest);
+      if (typeof callback !== "function") return apply(original, this, [callback, ...rest]);
+      const step = depth > 0 ? ofStep : undefined; // Node queues things, too
+      return apply(original, this, [function (...values) {
+        return step?.ended ? undefined : guarded(callback, this, values);
+      }, ...rest]);
     },
   }[name];
   defineProperty(holder, name, { value: guarding, writable: true, configurable: true, enumerable: true });
