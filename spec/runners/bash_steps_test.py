@@ -133,6 +133,23 @@ class State(BashCase):
         self.assertEqual(self.outcome("set -n\necho not run"), ("", "", 0))
         self.prints("echo run", "run\n")
 
+    def test_a_function_that_was_left_in_the_middle_leaves_nothing(self):
+        self.outcome("set -- kept; f() { local a=1; echo ${undefined:?no}; }; f x > /dev/null")
+        self.prints('echo "$1 $a ${FUNCNAME[*]}"', "kept  main\n")
+
+    def test_signals_are_as_they_are_for_any_program(self):
+        self.prints("trap -p; grep SigIgn /proc/$$/status", "SigIgn:\t0000000000000004\n")
+        self.prints("sh -c 'grep -e SigIgn -e SigBlk /proc/$$/status'",
+                    "SigBlk:\t0000000000000000\nSigIgn:\t0000000000000000\n")
+
+    def test_a_low_limit_of_descriptors(self):
+        runner = BashProcess()
+        self.addCleanup(runner.close)
+        runner.step("ulimit -n 30")
+        self.assertEqual(runner.step("nosuch")[1]["type"], "stderr")
+        self.assertEqual(runner.step("if")[1]["name"], "SyntaxError")
+        self.assertEqual(runner.step("nosuch")[1]["type"], "stderr")
+
     def test_closed_descriptors_come_back(self):
         self.outcome("exec 0<&- 1>&- 2>&-")
         self.assertEqual(self.outcome("echo a; echo b >&2; cat"), ("a\n", "b\n", 0))

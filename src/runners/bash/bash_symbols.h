@@ -32,7 +32,6 @@ extern sigjmp_buf top_level;
 /* What a shell is in the middle of. */
 extern void clear_unwind_protect_list(int release);
 extern void unlink_fifo_list(void);
-extern void restore_sigmask(void);
 extern void dispose_used_env_vars(void);
 extern int executing_builtin, indirection_level, startup_state, loop_level;
 extern void *this_shell_builtin, *temporary_env;
@@ -75,7 +74,7 @@ struct bash_variable {
 #define VARIABLE_NOT_ASSIGNED 0x4000
 extern struct bash_variable *find_global_variable_noref(const char *name);
 extern struct bash_variable *bind_global_variable(const char *name, char *value, int flags);
-extern int unbind_global_variable(const char *name);
+extern int unbind_variable_noref(const char *name);
 extern void stupidly_hack_special_variables(char *name);
 extern int array_needs_making; /* the environment of commands is made anew */
 extern int array_insert(void *array, intmax_t index, char *value);

@@ -11,6 +11,7 @@
 #include "shell_variables.h"
 
 #include "bash_symbols.h"
+#include "high_descriptor.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -25,13 +26,14 @@
 
 static struct shared_step *step;
 static pid_t shell, supervisor;
+static sigset_t signals_blocked; /* at the top level */
 
 /* Descriptors that the code has closed are opened again: 0 as empty, 1 and 2 as they were. */
 static void repair_descriptors(void) {
     static int kept[3] = {-1, -1, -1};
     for (int fd = 0; fd < 3; fd++) {
         if (kept[fd] < 0)
-            kept[fd] = fcntl(fd, F_DUPFD_CLOEXEC, 900);
+            kept[fd] = high_descriptor(fd, 900);
         if (fcntl(fd, F_GETFD) < 0 && errno == EBADF && kept[fd] >= 0)
             dup2(kept[fd], fd);
     }
@@ -96,7 +98,7 @@ static void after_jump(int code) {
     if (getpid() != shell)
         exit_shell(last_command_exit_value);
     unlink_fifo_list();
-    restore_sigmask();
+    sigprocmask(SIG_SETMASK, &signals_blocked, NULL);
     if (shell_is_interrupted())
         return;
     if (code == JUMP_DISCARD || code == JUMP_FORCE_EOF) {
@@ -169,7 +171,7 @@ static void name_source(void) {
 static void become_top_level(void) {
     clear_unwind_protect_list(0); /* what this builtin's caller would clean up: it will not go on */
     remember_args(NULL, 1);
-    unbind_global_variable("BASH_EXECUTION_STRING");
+    unbind_variable_noref("BASH_EXECUTION_STRING");
     name_source();
     parse_and_execute_level = 0;
     executing_builtin = 0;
@@ -192,6 +194,8 @@ static int serve(struct bash_words *words) {
     close(memory);
     shell = getpid();
     become_top_level();
+    shell_interrupts_reset(step, supervisor);
+    sigprocmask(SIG_SETMASK, NULL, &signals_blocked);
     for (;;) {
         shell_interrupts_reset(step, supervisor);
         fflush(stdout);

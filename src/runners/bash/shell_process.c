@@ -28,6 +28,7 @@ static _Noreturn void become_shell(const char *bash, const char *library, int me
     if (getppid() != parent)
         _exit(1);
     sigprocmask(SIG_SETMASK, mask, NULL);
+    signal(SIGQUIT, SIG_DFL); /* this bash ignores it, and what is ignored stays so after exec */
     /* On a number of its own: the library closes it as soon as it has mapped the memory. */
     int fd = fcntl(memory, F_DUPFD, 10);
     snprintf(number, sizeof number, "%d", fd);

@@ -3,6 +3,7 @@
 #include "shell_syntax.h"
 
 #include "bash_symbols.h"
+#include "high_descriptor.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -21,16 +22,23 @@ struct capture {
 
 static int begin_capture(struct capture *capture) {
     int ends[2];
-    if (pipe2(ends, O_CLOEXEC | O_NONBLOCK))
+    capture->stderr_before = high_descriptor(2, OUT_OF_THE_WAY);
+    if (capture->stderr_before < 0 && errno != EBADF)
         return -1;
-    capture->stderr_before = fcntl(2, F_DUPFD_CLOEXEC, OUT_OF_THE_WAY);
-    capture->from = fcntl(ends[0], F_DUPFD_CLOEXEC, OUT_OF_THE_WAY);
-    dup2(ends[1], 2);
-    if (ends[0] != 2)
-        close(ends[0]);
-    if (ends[1] != 2)
-        close(ends[1]);
-    return 0;
+    if (pipe2(ends, O_CLOEXEC | O_NONBLOCK) == 0) {
+        capture->from = high_descriptor(ends[0], OUT_OF_THE_WAY);
+        if (capture->from >= 0)
+            dup2(ends[1], 2);
+        for (int i = 0; i < 2; i++) {
+            if (ends[i] != 2)
+                close(ends[i]);
+        }
+        if (capture->from >= 0)
+            return 0;
+    }
+    if (capture->stderr_before >= 0)
+        close(capture->stderr_before);
+    return -1;
 }
 
 static size_t end_capture(const struct capture *capture, char *text, size_t room) {

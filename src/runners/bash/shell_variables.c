@@ -65,7 +65,7 @@ static void set(struct earlier *earlier, char *value) {
 }
 
 static void restore(struct earlier *earlier) {
-    unbind_global_variable(earlier->name);
+    unbind_variable_noref(earlier->name);
     if (earlier->existed) {
         struct bash_variable *variable = bind_global_variable(earlier->name, "", 0);
         if (variable) {

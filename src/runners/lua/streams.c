@@ -8,12 +8,17 @@
  */
 #include "host.h"
 
+#include "high_descriptor.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
+
+/* Copies of the descriptors, for when the code has closed them. */
+#define KEPT_FROM 900
 
 static int kept[3] = {-1, -1, -1};
 
@@ -44,7 +49,7 @@ static ssize_t write_stream(void *cookie, const char *bytes, size_t length) {
 static FILE *make_stream(int fd) {
     static const cookie_io_functions_t functions = {.write = write_stream};
     FILE *file = fopencookie((void *)(intptr_t)fd, "w", functions);
-    kept[fd] = fcntl(fd, F_DUPFD_CLOEXEC, 900);
+    kept[fd] = high_descriptor(fd, KEPT_FROM);
     if (file)
         setvbuf(file, NULL, _IONBF, 0);
     return file;
@@ -79,7 +84,7 @@ static void replace(lua_State *L, const char *name, FILE *file) {
 }
 
 void streams_add(lua_State *L) {
-    kept[0] = fcntl(0, F_DUPFD_CLOEXEC, 900);
+    kept[0] = high_descriptor(0, KEPT_FROM);
     FILE *out = make_stream(1), *err = make_stream(2);
     if (!out || !err)
         luaL_error(L, "the standard streams cannot be used");

@@ -1,11 +1,11 @@
 /* wire.c - see wire.h */
 #include "wire.h"
 
+#include "high_descriptor.h"
+
 #include <errno.h>
-#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/resource.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -13,15 +13,8 @@
 /* Above what a program that closes "all" descriptors up to some round number usually hits. */
 #define HIGHEST_WANTED 1000
 
-static int highest_wanted(void) {
-    struct rlimit limit;
-    if (getrlimit(RLIMIT_NOFILE, &limit) || limit.rlim_cur > HIGHEST_WANTED + 24)
-        return HIGHEST_WANTED;
-    return limit.rlim_cur > 48 ? (int)limit.rlim_cur - 24 : 10;
-}
-
 int wire_open(struct wire *wire, int fd) {
-    *wire = (struct wire){.fd = fcntl(fd, F_DUPFD_CLOEXEC, highest_wanted())};
+    *wire = (struct wire){.fd = high_descriptor(fd, HIGHEST_WANTED)};
     if (wire->fd < 0)
         return -1;
     close(fd);
