@@ -1,7 +1,9 @@
 --- For the attack suite: links that a process of the sandbox's user swaps all the time, under the file calls.
 ---
 --- A folder `race` has a file `name` and a directory `dir`, which change places with links to a file and a
---- directory that are another's (`keep`, with the file `secret` in it), and a `tree` with the same in it.
+--- directory that are another's (`keep`, with the file `secret` in it), and a `tree` with the same in it. A
+--- file `hard` changes places with `linked`, a hard link to that file: where the kernel forbids users to link
+--- what is not theirs, root has put some into `pool`.
 
 local host = require "spec.support.host"
 
@@ -26,6 +28,28 @@ os.symlink(keep, "link")
 os.symlink(keep + "/secret", "other")
 def exchange(one, two):
     libc.renameat2(-100, one.encode(), -100, two.encode(), 2)
+def is_theirs(name):
+    try:
+        return os.path.samefile(name, keep + "/secret")
+    except PermissionError:
+        return os.stat(name).st_uid != os.getuid()
+def hard():
+    try:
+        if not os.path.lexists("hard"):
+            with open("hard", "w") as file:
+                file.write("mine")
+        if not any(is_theirs(name) for name in ("hard", "linked")):
+            os.remove("linked")
+    except OSError:
+        pass
+    if not os.path.lexists("linked"):
+        for make in (lambda: os.link(keep + "/secret", "linked"),
+                     lambda: os.rename("pool/" + os.listdir("pool")[0], "linked")):
+            try:
+                make()
+                break
+            except (OSError, IndexError):
+                pass
 def tree():
     try:
         os.makedirs("tree/sub", exist_ok=True)
@@ -42,7 +66,9 @@ while time.monotonic() < end:
         exchange("dir", "link")
         exchange("name", "other")
         exchange("tree/sub", "tree/link")
+        exchange("hard", "linked")
     tree()
+    hard()
 ]]
 
 -- A server that looks before it does what it was asked for, as naive ones do.
@@ -54,7 +80,7 @@ def attempt():
 end = time.monotonic() + 15
 while time.monotonic() < end:
     try:
-        if os.path.islink("name") or os.path.islink("dir") or not os.path.isdir("dir"):
+        if %s:
             continue
         if attempt():
             print("reached")
@@ -71,9 +97,13 @@ local function reset(folder)
   host.sh(("rm -rf %s/keep; mkdir -p %s/keep; printf secret >%s/keep/secret"):format(folder, folder, folder))
 end
 
+-- What a naive server looks for.
+local LINKS = 'os.path.islink("name") or os.path.islink("dir") or not os.path.isdir("dir")'
+local HARD_LINKS = 'os.stat("hard").st_nlink > 1'
+
 --- Shows that a naive server is led astray by the swaps. python: the body of a function that tells whether
---- it was.
-function M.control(frame, python)
+--- it was. is_hard: it looks for hard links, and not for symbolic ones.
+function M.control(frame, python, is_hard)
   local folder = frame:folder()
   local values = { keep = folder .. "/keep", race = folder .. "/race" }
   reset(folder)
@@ -85,7 +115,7 @@ function M.control(frame, python)
   end
   os.execute("kill -CONT " .. frame.races_outside)
   local body = "    " .. python:gsub("\n", "\n    ")
-  local said = frame:outside { python = fill(NAIVE:format(body), values) }
+  local said = frame:outside { python = fill(NAIVE:format(body, is_hard and HARD_LINKS or LINKS), values) }
   os.execute("kill -STOP " .. frame.races_outside) -- it takes a processor
   frame:expect(said, "reached", "a naive server")
 end
@@ -108,14 +138,24 @@ local function start(frame)
   frame.race_state = run(frame, STATE, ROOT)
 end
 
+--- Sees to it that a hard link to the other's file is among what is swapped.
+local function link_hard(frame)
+  run(frame, ("cd /home/user/race && mkdir -p pool && for i in $(seq 50); do ln -f %s/secret pool/$i; done; "
+    .. "chown user:user pool"):format(KEEP), ROOT)
+  assert(host.eventually(5, function()
+    return run(frame, "cd race; stat -c %U hard linked 2>/dev/null; true"):find "root"
+  end), "no link to the other's file is swapped")
+end
+
 --- Makes a call again and again under the swaps. Nothing that it returns may be the other's, and the other's
 --- files must be as before.
-function M.attempt(frame, call)
+function M.attempt(frame, call, is_hard)
   start(frame)
   run(frame, "pkill -CONT -f /tmp/swap")
+  if is_hard then link_hard(frame) end
   local files = frame:box().files
   for i = 1, ROUNDS do
-    local result = call(files, i)
+    local result = call(files, i, frame)
     if type(result) == "table" then
       for _, entry in ipairs(result) do result = entry.name == "secret" and "secret" or result end
       if result.name == "secret" and result.size == 6 then result = "secret" end
