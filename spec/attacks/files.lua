@@ -4,7 +4,7 @@ local attack = require "spec.support.attack"
 local host = require "spec.support.host"
 
 return {
-  title = "Devices, handles and watches",
+  title = "Devices, handles, watches and attributes",
 
   {
     attack = "make a device node: of a disk, of memory, of the console",
@@ -47,6 +47,67 @@ probe(open_handle)]],
     needs = attack.needs_root,
     python = 'probe(lambda: os.close(call("fanotify_init", 0, 0)))',
     lacking = "ENOSYS|EPERM",
+    answer = "EPERM",
+  },
+  {
+    attack = "learn what files and mounts are marked with (listxattr, getxattr): user.*, security.*, "
+      .. "trusted.*",
+    naive = "reads the host's labels, notes and checksums, and where the layers of its own root are",
+    ours = "those of the host's files are not there; none on any mount, no trusted.* anywhere, and nothing "
+      .. "of layers on files that root has changed. What is on files below /usr can be read as they can",
+    prepare = function(frame)
+      local marked = frame:folder() .. "/marked"
+      host.write(marked, "x")
+      local said = frame:outside { python = ("os.setxattr(%q, 'user.note', b'of the host')"):format(marked) }
+      if said ~= "" then frame:skip("files have no attributes here: " .. said) end
+      if frame:has_root() then
+        frame:box().commands:run("touch /usr/local/share/changed /usr/bin/od; rm -f /usr/bin/yes; "
+          .. "mkdir -p /usr/share/changed /var/lib/dpkg/changed", { user = "root" })
+      end
+      return { marked = marked }
+    end,
+    python = [[
+def names(path):
+    try:
+        # Where the host labels all files, those of a sandbox have the label of what is nobody's.
+        return [n for n in os.listxattr(path, follow_symlinks=False) if n != "security.selinux"]
+    except OSError:
+        return []
+def reads(path, name):
+    try:
+        os.getxattr(path, name)
+        return True
+    except OSError:
+        return False
+with open("/proc/self/mounts") as mounts:
+    places = [line.split()[1] for line in mounts]
+places += ["/", "/usr", "/usr/bin", "/etc", "/home", "/tmp", "/usr/local/share/changed",
+           "/usr/share/changed", "/var/lib/dpkg/changed", "@marked@"]
+seen = {place: names(place) for place in places if names(place)}
+hidden = ["trusted.overlay.opaque", "trusted.overlay.origin", "trusted.overlay.redirect",
+          "user.overlay.opaque", "user.overlay.origin", "security.ima", "security.evm",
+          "system.posix_acl_access"]
+seen.update({place: name for place in places for name in hidden if reads(place, name)})
+for folder, _, files in os.walk("/usr/bin"):
+    for file in files:
+        found = [n for n in names(folder + "/" + file) if n.startswith(("trusted.", "user.overlay."))]
+        if found:
+            seen[folder + "/" + file] = found
+print("seen: " + "user.note" if "@marked@" in seen else seen or "nothing")]],
+    works = "seen: user.note",
+    answer = "nothing",
+  },
+  {
+    attack = "mark files with what the host's kernel believes: trusted.* and security.* attributes",
+    naive = "root sets them, and with them the labels and layers of what others run",
+    ours = "EPERM, for the sandbox's root too",
+    needs = attack.needs_root,
+    python = [[
+import shutil
+shutil.copy("/bin/true", "marked")
+attempts({name: (lambda name=name: os.setxattr("marked", name, b"x")) for name in (
+    "trusted.note", "trusted.overlay.redirect", "security.note")})]],
+    lacking = ".*EOPNOTSUPP.*|EPERM",
     answer = "EPERM",
   },
   {
