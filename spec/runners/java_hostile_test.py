@@ -179,6 +179,37 @@ class Hostile(JavaCase):
         self.assertEqual(runner.process.returncode, 0)
 
 
+class Memory(JavaCase):
+    FILL = "while (true) hog = new Object[] {hog, new int[2000]};"
+
+    @classmethod
+    def setUpClass(cls):
+        cls.runner = JavaProcess(data=300 * 1024)
+
+    def test_the_heap_is_a_part_of_the_data_that_the_process_may_have(self):
+        self.assertEqual(self.result("Runtime.getRuntime().maxMemory() >> 20 < 190"), "true")
+
+    def test_code_that_took_all_can_let_go(self):
+        self.runner.step("Object[] hog = null;")
+        for _ in range(2):
+            self.assertEqual(self.error(self.FILL, timeout=60)["name"], "OutOfMemoryError")
+            self.assertEqual(self.result("1 + 1", timeout=60), "2")
+            self.runner.step("hog = null;", timeout=60)
+
+    def test_code_that_keeps_all_starts_afresh(self):
+        runner = JavaProcess(data=300 * 1024)
+        try:
+            runner.step("Object[] hog = null;")
+            for _ in range(5):
+                events = runner.step(self.FILL, timeout=60)
+                self.assertEqual(events[-2]["name"], "OutOfMemoryError")
+                if events[-1].get("exit"):
+                    break
+            self.assertEqual(events[-1], {"type": "end", "exit": True})
+        finally:
+            runner.close()
+
+
 class Starting(JavaCase):
     def test_without_a_compiled_runner_it_starts_from_its_source(self):
         with tempfile.TemporaryDirectory() as folder:

@@ -11,8 +11,13 @@ FOLDER = os.path.join(BUILD, "share", "stepbox", "runners", "java")
 
 
 class JavaProcess(RunnerProcess):
-    def __init__(self, folder=FOLDER, **options):
-        super().__init__(command=("/bin/sh", os.path.join(folder, "start.sh")), **options)
+    def __init__(self, folder=FOLDER, data=None, **options):
+        """`data`: kilobytes of data that the process may have, as in a sandbox."""
+        command = ("/bin/sh", os.path.join(folder, "start.sh"))
+        if data:
+            bounded = 'ulimit -S -d %d && exec /bin/sh "$@"' % data
+            command = ("/bin/sh", "-c", bounded, *command)
+        super().__init__(command=command, **options)
 
 
 @unittest.skipUnless(shutil.which("jshell"), "there is no JDK here (default-jdk-headless)")

@@ -55,11 +55,19 @@ final class Channel {
     }
 
     /** Sends a line. That the agent is gone shows when the next one is received. */
-    synchronized void send(String line) {
+    void send(String line) {
+        send(encode(line));
+    }
+
+    static byte[] encode(String line) {
+        return (line + "\n").getBytes(StandardCharsets.US_ASCII);
+    }
+
+    /** Needs no memory. */
+    synchronized void send(byte[] bytes) {
         if (ended) {
             return;
         }
-        byte[] bytes = (line + "\n").getBytes(StandardCharsets.US_ASCII);
         int sent = 0;
         while (sent < bytes.length) {
             int count = Native.write(descriptor, bytes, sent, bytes.length - sent);

@@ -9,8 +9,13 @@ import jdk.jshell.execution.DirectExecutionControl;
  * the latest gave as it is: JShell itself passes on texts alone.
  */
 final class Execution extends DirectExecutionControl {
+    private final Reserve reserve;
     private CodeThread thread;
     private Object value;
+
+    Execution(Reserve reserve) {
+        this.reserve = reserve;
+    }
 
     /** Before anything is run: the thread needs the loader that JShell makes. */
     void runOn(CodeThread codeThread) {
@@ -35,6 +40,7 @@ final class Execution extends DirectExecutionControl {
         try {
             return method.invoke(null);
         } catch (InvocationTargetException e) {
+            reserve.openFor(e.getCause());
             return throwConvertedInvocationException(e.getCause());
         }
     }

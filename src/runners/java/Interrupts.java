@@ -69,7 +69,7 @@ final class Interrupts {
     }
 
     private void onSignal() {
-        long run;
+        final long run;
         synchronized (this) {
             if (!inStep || wanted) {
                 return;
@@ -81,8 +81,11 @@ final class Interrupts {
             run = runs;
             running.ask();
         }
+        // Not here: what comes meanwhile must not wait, and be taken for the next step.
+        Thread stopper = new Thread(() -> stop(run), "stepbox-stop");
+        stopper.setDaemon(true);
+        stopper.start();
         Children.interrupt();
-        stop(run);
     }
 
     private synchronized void stop(long run) {

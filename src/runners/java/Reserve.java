@@ -7,23 +7,30 @@ package stepbox.runner;
 final class Reserve {
     private static final long LARGEST = 8 * 1024 * 1024;
 
-    private byte[] held;
+    private volatile byte[] held;
 
-    /** Before a step: takes the reserve (again) where there is plenty. */
-    void fill() {
+    /** Before a step: takes the reserve (again) where there is plenty. Whether there is one. */
+    boolean fill() {
         Runtime runtime = Runtime.getRuntime();
         long most = runtime.maxMemory();
         long size = Math.min(LARGEST, most / 16);
-        long used = runtime.totalMemory() - runtime.freeMemory();
-        if (held == null && most - used > 4 * size) {
+        if (held == null && most - used(runtime) <= 4 * size) {
+            System.gc(); // it may be in use no more
+        }
+        if (held == null && most - used(runtime) > 4 * size) {
             held = new byte[(int) size];
         }
+        return held != null;
     }
 
-    /** Memory ran out. False when the reserve was gone before. */
-    boolean open() {
-        boolean had = held != null;
-        held = null;
-        return had;
+    private static long used(Runtime runtime) {
+        return runtime.totalMemory() - runtime.freeMemory();
+    }
+
+    /** When something was thrown: gives the memory back if that is what is missing. */
+    void openFor(Throwable thrown) {
+        if (thrown instanceof OutOfMemoryError) {
+            held = null;
+        }
     }
 }

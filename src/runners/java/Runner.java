@@ -11,6 +11,16 @@ final class Runner {
     private final StandardStreams streams;
     private final Environment environment;
     private final Reserve reserve = new Reserve();
+
+    /** When nothing is left, not even to let go of something: the next step has a new runner. */
+    private final byte[] lastWords =
+            Channel.encode(
+                    Failures.error(
+                                    "OutOfMemoryError",
+                                    "Java heap space",
+                                    "java.lang.OutOfMemoryError: Java heap space\n")
+                            + "\n{\"type\": \"end\", \"exit\": true}");
+
     private volatile Steps steps;
     private int count;
 
@@ -49,9 +59,9 @@ final class Runner {
 
     private void makeShell() {
         try {
-            Shell shell = new Shell(turns, interrupts);
+            Shell shell = new Shell(turns, interrupts, reserve);
             shell.warmUp();
-            steps = new Steps(channel, turns, interrupts, streams, reserve, shell);
+            steps = new Steps(channel, turns, interrupts, streams, shell);
         } catch (Throwable e) {
             e.printStackTrace();
             Runtime.getRuntime().halt(1);
@@ -67,9 +77,8 @@ final class Runner {
         streams.repair();
         Native.takeInterrupts();
         Children.beginStep();
-        boolean exhausted = false;
+        boolean hasReserve = reserve.fill();
         try {
-            reserve.fill();
             Map<String, String> before = environment.set(variables);
             try {
                 steps.run(code, count);
@@ -85,16 +94,17 @@ final class Runner {
             channel.send(Failures.error(name, message, name + ": " + message + "\n"));
         } catch (Throwable e) {
             // Of the runner itself, or of JShell: it is told, and the state is kept if it can be.
-            exhausted = e instanceof OutOfMemoryError && !reserve.open();
+            if (e instanceof OutOfMemoryError && !hasReserve) {
+                channel.send(lastWords);
+                Runtime.getRuntime().halt(1);
+            }
+            reserve.openFor(e);
             String name = e.getClass().getSimpleName();
             channel.send(Failures.error(name, String.valueOf(e.getMessage()), e + "\n"));
         }
         interrupts.leaveStep();
         turns.endStep();
-        channel.endStep(exhausted ? "{\"type\": \"end\", \"exit\": true}" : "{\"type\": \"end\"}");
-        if (exhausted) {
-            Runtime.getRuntime().halt(1);
-        }
+        channel.endStep("{\"type\": \"end\"}");
     }
 
     private static void join(Thread thread) {

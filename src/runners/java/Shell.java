@@ -28,7 +28,7 @@ final class Shell {
                     "java.util.regex.*",
                     "java.util.stream.*");
 
-    private final Execution execution = new Execution();
+    private final Execution execution;
     private final JShell shell;
     private final Snippets snippets;
     private final CodeThread thread;
@@ -36,7 +36,9 @@ final class Shell {
     private int identifiers;
     private int values;
 
-    Shell(Turns turns, Interrupts interrupts) throws ReflectiveOperationException {
+    Shell(Turns turns, Interrupts interrupts, Reserve reserve)
+            throws ReflectiveOperationException {
+        execution = new Execution(reserve);
         shell =
                 JShell.builder()
                         .executionEngine(provider(), Map.of())

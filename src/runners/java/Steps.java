@@ -19,7 +19,6 @@ final class Steps {
     private final Turns turns;
     private final Interrupts interrupts;
     private final StandardStreams streams;
-    private final Reserve reserve;
     private final Shell shell;
 
     Steps(
@@ -27,13 +26,11 @@ final class Steps {
             Turns turns,
             Interrupts interrupts,
             StandardStreams streams,
-            Reserve reserve,
             Shell shell) {
         this.channel = channel;
         this.turns = turns;
         this.interrupts = interrupts;
         this.streams = streams;
-        this.reserve = reserve;
         this.shell = shell;
     }
 
@@ -164,11 +161,7 @@ final class Steps {
             return Failures.error(
                     type, value, type + ": " + value + "\n" + Tracebacks.frames(exception));
         }
-        EvalException thrown = (EvalException) exception;
-        if (thrown.getExceptionClassName().equals(OutOfMemoryError.class.getName())) {
-            reserve.open();
-        }
-        return Failures.exception(thrown);
+        return Failures.exception((EvalException) exception);
     }
 
     private static boolean isInterrupt(Throwable exception) {
