@@ -17,14 +17,20 @@ const makeScript = (text, filename, options) =>
 
 // V8's words for what is wrong, which people know, where it reads the code as we do.
 function v8Fault(source, name) {
-  const attempts = [[source, {}], [`(async()=>{\n${source}\n})`, { lineOffset: -1 }]];
+  const attempts = [
+    [source, {}],
+    [`(async()=>{\n${source}\n})`, { lineOffset: -1 }],
+  ];
   for (const [text, options] of attempts) {
     try {
       return { script: makeScript(text, name, options), isWhole: text === source };
     } catch (error) {
       if (/\bawait\b|import|export/.test(error.message)) continue;
       const [, line, marks] = /^.*:(\d+)\n.*\n( *)\^/.exec(String(error.stack)) ?? [];
-      return { message: error.message, place: line && { line: Number(line), column: marks.length + 1 } };
+      return {
+        message: error.message,
+        place: line && { line: Number(line), column: marks.length + 1 },
+      };
     }
   }
   return {};
@@ -85,7 +91,8 @@ function makeStep(mayLack) {
       return step.ended;
     },
     go: () => got,
-    import: (specifier, wanted, attributes) => modules.importNames(specifier, wanted, attributes, mayLack),
+    import: (specifier, wanted, attributes) =>
+      modules.importNames(specifier, wanted, attributes, mayLack),
   };
   return step;
 }
@@ -102,7 +109,12 @@ exports.makeCell = function makeCell(source, name, { mayLack = false, reset = []
     const value = runScript(compiled.main);
     return compiled.isAsync ? call(() => value(step)) : value;
   };
-  return { start, stop: () => (step.ended = true), hasResult: compiled.hasResult, isAsync: compiled.isAsync === true };
+  return {
+    start,
+    stop: () => (step.ended = true),
+    hasResult: compiled.hasResult,
+    isAsync: compiled.isAsync === true,
+  };
 };
 
 exports.META = META;

@@ -21,9 +21,11 @@ function replaceLone(escaped) {
 }
 
 function encode(message) {
-  return JSON.stringify(message)
-    .replace(/\\\\|\\ud[89a-f][0-9a-f]{2}/g, replaceLone)
-    .replace(/[\u007f-\uffff]/g, escape) + "\n";
+  return (
+    JSON.stringify(message)
+      .replace(/\\\\|\\ud[89a-f][0-9a-f]{2}/g, replaceLone)
+      .replace(/[\u007f-\uffff]/g, escape) + "\n"
+  );
 }
 
 function send(message) {

@@ -3,13 +3,15 @@
 
 "use strict";
 
-const { children, declaredNames, isFunction, patternIdentifiers, patternNames, varDeclarations } = load("syntax");
+const { children, declaredNames, isFunction, patternIdentifiers, patternNames, varDeclarations } =
+  load("syntax");
 
 // What a list of statements declares for itself.
 function lexicalNames(statements) {
   const names = [];
   for (const statement of statements) {
-    if (statement.type === "VariableDeclaration" && statement.kind !== "var") names.push(...declaredNames(statement));
+    if (statement.type === "VariableDeclaration" && statement.kind !== "var")
+      names.push(...declaredNames(statement));
     else if (statement.type === "ClassDeclaration" || statement.type === "FunctionDeclaration") {
       names.push(statement.id.name);
     }
@@ -23,7 +25,9 @@ function scopeOf(node) {
     const names = node.params.flatMap(patternNames);
     if (node.type === "FunctionExpression" && node.id) names.push(node.id.name);
     if (node.type !== "ArrowFunctionExpression") names.push("arguments");
-    return names.concat(varDeclarations(node.body).flatMap(({ node: each }) => declaredNames(each)));
+    return names.concat(
+      varDeclarations(node.body).flatMap(({ node: each }) => declaredNames(each)),
+    );
   }
   switch (node.type) {
     case "BlockStatement":
@@ -71,7 +75,7 @@ function shorthands(program) {
   return found;
 }
 
-// Has each assignment to one of the constants assign to a property of `guard` instead, which raises.
+// Has each assignment to one of the constants assign to a property of `guard` instead: that raises.
 exports.guardConstants = function guardConstants(program, constants, edits, guard) {
   let short;
   const visit = (node, scopes) => {

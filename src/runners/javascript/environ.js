@@ -3,14 +3,18 @@
 "use strict";
 
 const { TypeError } = node;
-const { env } = node.process; // the code may rebind it; the process's environment is behind this object
+// The code may rebind it; the process's environment is behind this object.
+const { env } = node.process;
 
 function check(name, value) {
   const wrong =
-    name === "" ? "a name is empty"
-    : name.includes("=") ? `the name ${JSON.stringify(name)} has a "="`
-    : name.includes("\0") || value.includes("\0") ? `${JSON.stringify(name)} has a NUL character`
-    : "";
+    name === ""
+      ? "a name is empty"
+      : name.includes("=")
+        ? `the name ${JSON.stringify(name)} has a "="`
+        : name.includes("\0") || value.includes("\0")
+          ? `${JSON.stringify(name)} has a NUL character`
+          : "";
   if (wrong !== "") throw new TypeError(`Environment variables: ${wrong}`);
 }
 

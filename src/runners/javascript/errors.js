@@ -24,7 +24,9 @@ function excerpt(name, source, line, column) {
 function excerptOf(stack) {
   const match = /(<cell \d+>):(\d+):(\d+)/.exec(stack);
   const source = match && sourceOf(match[1]);
-  return source === undefined || source === null ? "" : excerpt(match[1], source, Number(match[2]), Number(match[3]));
+  return source === undefined || source === null
+    ? ""
+    : excerpt(match[1], source, Number(match[2]), Number(match[3]));
 }
 
 function attempt(get, otherwise) {
@@ -36,7 +38,8 @@ function attempt(get, otherwise) {
 }
 
 const isErrorLike = (value) =>
-  isNativeError(value) || attempt(() => typeof value.message === "string" && typeof value.stack === "string", false);
+  isNativeError(value) ||
+  attempt(() => typeof value.message === "string" && typeof value.stack === "string", false);
 
 // What was thrown, which may be anything, as an event.
 exports.errorEvent = function errorEvent(thrown) {
@@ -45,7 +48,13 @@ exports.errorEvent = function errorEvent(thrown) {
     const value = attempt(() => (typeof thrown === "string" ? thrown : shown), shown);
     return { type: "error", name: "Uncaught", value, traceback: `Uncaught ${shown}` };
   }
-  if (thrown.stepboxTraceback) return { type: "error", name: "SyntaxError", value: thrown.message, traceback: thrown.stepboxTraceback };
+  if (thrown.stepboxTraceback)
+    return {
+      type: "error",
+      name: "SyntaxError",
+      value: thrown.message,
+      traceback: thrown.stepboxTraceback,
+    };
   return {
     type: "error",
     name: attempt(() => String(thrown.name), "Error"),

@@ -1,4 +1,5 @@
-// The JSON form of values, as every reader takes it: finite numbers, integers of 64 bits, no deep nesting.
+// The JSON form of values, as every reader takes it: finite numbers, integers of 64 bits, no deep
+// nesting.
 
 "use strict";
 
@@ -36,7 +37,8 @@ function copy(value, depth, otherwise) {
 
 function copyObject(value, depth, otherwise) {
   if (isProxy(value)) return otherwise(value);
-  if (typeof value.toJSON === "function" && depth > 0) return copy(value.toJSON(), depth + 1, otherwise);
+  if (typeof value.toJSON === "function" && depth > 0)
+    return copy(value.toJSON(), depth + 1, otherwise);
   if (Array.isArray(value)) {
     const list = [];
     for (let i = 0; i < value.length; i++) list.push(copy(value[i] ?? null, depth + 1, otherwise));
@@ -46,7 +48,8 @@ function copyObject(value, depth, otherwise) {
   const object = Object.create(null);
   for (const key of Object.keys(value)) {
     const property = Object.getOwnPropertyDescriptor(value, key);
-    if (property.get || property.set) return otherwise(value); // to show a value calls none of its code
+    // To show a value calls none of its code.
+    if (property.get || property.set) return otherwise(value);
     if (property.value !== undefined) object[key] = copy(property.value, depth + 1, otherwise);
   }
   return object;
@@ -59,7 +62,8 @@ function isPlain(value) {
 
 // Of a list or a plain object; undefined when it, or a part of it, has none.
 exports.jsonForm = function jsonForm(value) {
-  if (typeof value !== "object" || value === null || !(Array.isArray(value) || isPlain(value))) return undefined;
+  if (typeof value !== "object" || value === null || !(Array.isArray(value) || isPlain(value)))
+    return undefined;
   try {
     return copy(value, 0, refuse);
   } catch (error) {

@@ -1,13 +1,14 @@
-// The runner of JavaScript and TypeScript: keeps one process's state and runs the agent's steps in it.
+// The runner of JavaScript and TypeScript: keeps one process's state, runs the agent's steps in it.
 //
 //     node --experimental-vm-modules main.js FD [typescript]
 //
 // FD is an inherited stream socket to the agent; standard output and error are pipes that the agent
 // reads. The option lets code of steps call import().
 //
-// The code has Node's main context for itself. All other files here, and the parsers, live in a context of their own
-// ("realm"), with an Array, a Promise and a JSON that the code cannot reach by accident: it may
-// change its own as it likes. Of Node they use what is taken here, before any code has run.
+// The code has Node's main context for itself. All other files here, and the parsers, live in a
+// context of their own ("realm"), with an Array, a Promise and a JSON that the code cannot reach by
+// accident: it may change its own as it likes. Of Node they use what is taken here, before any code
+// has run.
 
 "use strict";
 
@@ -23,7 +24,10 @@ const { compileFunction } = vm;
 const { readFileSync } = fs;
 
 function compileInRealm(filename, parameters) {
-  return compileFunction(readFileSync(filename, "utf8"), parameters, { filename, parsingContext: realm });
+  return compileFunction(readFileSync(filename, "utf8"), parameters, {
+    filename,
+    parsingContext: realm,
+  });
 }
 
 // One of our own files, which sets its `exports`.

@@ -7,7 +7,18 @@
 
 "use strict";
 
-const { Module, process, global, defineProperty, existsSync, isAbsolute, join, pathToFileURL, SyntaxError, VmModule } = node;
+const {
+  Module,
+  process,
+  global,
+  defineProperty,
+  existsSync,
+  isAbsolute,
+  join,
+  pathToFileURL,
+  SyntaxError,
+  VmModule,
+} = node;
 
 // Where packages stand directly, and below which folders they stand in node_modules.
 const FOLDERS = ["/usr/share/nodejs", "/usr/local/lib/node_modules", "/usr/lib/node_modules"];
@@ -33,7 +44,10 @@ function importer(directory) {
     const module = new Module(filename);
     module.filename = filename;
     module.paths = Module._nodeModulePaths(directory);
-    module._compile("module.exports = (specifier, options) => import(specifier, options);", filename);
+    module._compile(
+      "module.exports = (specifier, options) => import(specifier, options);",
+      filename,
+    );
     found = module.exports;
     importers.set(directory, found);
   }
@@ -47,7 +61,9 @@ function requireIn(directory) {
 }
 
 function options(attributes) {
-  return attributes && Object.keys(attributes).length > 0 ? { with: attributes, assert: attributes } : undefined;
+  return attributes && Object.keys(attributes).length > 0
+    ? { with: attributes, assert: attributes }
+    : undefined;
 }
 
 // A vm.Module of a file that Node cannot read, in TypeScript's runner.
@@ -56,7 +72,8 @@ exports.setTypeScript = (load) => (importTypeScript = load);
 
 async function importModule(specifier, attributes) {
   specifier = String(specifier);
-  const local = !isBare(specifier) && (await importTypeScript(specifier, here(), requireIn(here())));
+  const local =
+    !isBare(specifier) && (await importTypeScript(specifier, here(), requireIn(here())));
   if (local) return local;
   const given = options(attributes);
   try {
@@ -80,13 +97,15 @@ async function importModule(specifier, attributes) {
   }
 }
 
-// For an import declaration: all names must be there (but not in TypeScript, where they may be types).
+// For an import declaration: all names must be there (not in TypeScript: they may be types).
 exports.importNames = async function importNames(specifier, names, attributes, mayLack) {
   const found = await importModule(specifier, attributes);
   const namespace = VmModule && found instanceof VmModule ? found.namespace : found;
   for (const name of mayLack ? [] : names) {
     if (!(name in namespace)) {
-      throw new SyntaxError(`The requested module '${specifier}' does not provide an export named '${name}'`);
+      throw new SyntaxError(
+        `The requested module '${specifier}' does not provide an export named '${name}'`,
+      );
     }
   }
   return namespace;
@@ -150,8 +169,12 @@ exports.install = function install(metaName) {
       filename: join(here(), FILE),
       url: pathToFileURL(join(here(), FILE)).href,
       resolve: (specifier) => {
-        if (Module.isBuiltin?.(specifier)) return specifier.startsWith("node:") ? specifier : `node:${specifier}`;
-        const file = isAbsolute(specifier) && existsSync(specifier) ? specifier : requireIn(here()).resolve(specifier);
+        if (Module.isBuiltin?.(specifier))
+          return specifier.startsWith("node:") ? specifier : `node:${specifier}`;
+        const file =
+          isAbsolute(specifier) && existsSync(specifier)
+            ? specifier
+            : requireIn(here()).resolve(specifier);
         return pathToFileURL(file).href;
       },
     }),

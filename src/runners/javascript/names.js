@@ -24,7 +24,7 @@ exports.declare = function declare(names) {
   }
 };
 
-// Which constants there are when code runs that declares `names`, and of these as constants `constant`.
+// Which constants there are when code runs that declares `names`, of these `constant` as constants.
 exports.constantsWith = function constantsWith(names, constant) {
   const then = new Set(constants);
   for (const name of names) then.delete(name);

@@ -15,40 +15,45 @@ const OPTIONS = {
 
 let Parser;
 
-// `import x from "y" with {type: "json"}`: versions of acorn before 8.14 do not know it, nor does any know `assert`.
-const withAttributes = (Base) => class extends Base {
-  semicolon() {
-    if (this.stepboxImport && (this.value === "with" || this.value === "assert")) {
+// `import x from "y" with {type: "json"}`: versions of acorn before 8.14 do not know it, and none
+// knows `assert`.
+const withAttributes = (Base) =>
+  class extends Base {
+    semicolon() {
+      if (this.stepboxImport && (this.value === "with" || this.value === "assert")) {
+        this.next();
+        this.stepboxImport.attributesNode = this.parseObj(false);
+      }
+      super.semicolon();
+    }
+
+    parseImport(node) {
+      const outer = this.stepboxImport;
+      this.stepboxImport = node;
+      const result = super.parseImport(node);
+      this.stepboxImport = outer;
+      return result;
+    }
+
+    parseDynamicImport(node) {
       this.next();
-      this.stepboxImport.attributesNode = this.parseObj(false);
+      node.source = this.parseMaybeAssign();
+      if (this.eat(this.stepboxTypes.comma) && this.type !== this.stepboxTypes.parenR) {
+        node.options = this.parseMaybeAssign();
+        this.eat(this.stepboxTypes.comma);
+      }
+      this.expect(this.stepboxTypes.parenR);
+      return this.finishNode(node, "ImportExpression");
     }
-    super.semicolon();
-  }
-
-  parseImport(node) {
-    const outer = this.stepboxImport;
-    this.stepboxImport = node;
-    const result = super.parseImport(node);
-    this.stepboxImport = outer;
-    return result;
-  }
-
-  parseDynamicImport(node) {
-    this.next();
-    node.source = this.parseMaybeAssign();
-    if (this.eat(this.stepboxTypes.comma) && this.type !== this.stepboxTypes.parenR) {
-      node.options = this.parseMaybeAssign();
-      this.eat(this.stepboxTypes.comma);
-    }
-    this.expect(this.stepboxTypes.parenR);
-    return this.finishNode(node, "ImportExpression");
-  }
-};
+  };
 
 exports.prepare = function prepare() {
   if (Parser) return;
   const found = PLACES.map((place) => `${place}/acorn/dist/acorn.js`).find(existsSync);
-  if (!found) throw new Error(`acorn is not installed (Debian and Ubuntu: node-acorn): looked in ${PLACES.join(", ")}`);
+  if (!found)
+    throw new Error(
+      `acorn is not installed (Debian and Ubuntu: node-acorn): looked in ${PLACES.join(", ")}`,
+    );
   const acorn = loadLibrary(found);
   Parser = acorn.Parser.extend(withAttributes);
   Parser.prototype.stepboxTypes = acorn.tokTypes;

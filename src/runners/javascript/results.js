@@ -1,8 +1,9 @@
 // What values look like: results of steps, and display().
 //
-// A value may say what it looks like, in the ways of Deno's kernel (a method Symbol.for("Jupyter.display")
-// that returns contents by MIME type, or a promise of them) and of IJavascript (_toMime(), _toHtml(),
-// _toSvg(), _toPng(), _toJpeg()), or by toHTML(). Bytes of a PNG or JPEG file are shown as the picture.
+// A value may say what it looks like, in the ways of Deno's kernel (a method that is named
+// Symbol.for("Jupyter.display") and returns contents by MIME type, or a promise of them) and of
+// IJavascript (_toMime(), _toHtml(), _toSvg(), _toPng(), _toJpeg()), or by toHTML(). Bytes of a PNG
+// or JPEG file are shown as the picture.
 
 "use strict";
 
@@ -43,10 +44,13 @@ const MAGIC = [
 
 // Strings lose their quotes: the text of "a" is a.
 function textOf(value) {
-  return typeof value === "string" ? inspect(value, { maxStringLength: null }).slice(1, -1) : inspect(value);
+  return typeof value === "string"
+    ? inspect(value, { maxStringLength: null }).slice(1, -1)
+    : inspect(value);
 }
 
-const base64 = (bytes) => bufferFrom(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString("base64");
+const base64 = (bytes) =>
+  bufferFrom(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString("base64");
 
 function content(mime, value) {
   if (isUint8Array(value)) return base64(value);
@@ -67,7 +71,9 @@ function fromMethods(value, bundle) {
 
 // Contents by MIME type, or a promise of them.
 exports.bundleOf = function bundleOf(value) {
-  const isObject = ((typeof value === "object" && value !== null) || typeof value === "function") && !isProxy(value);
+  const isObject =
+    ((typeof value === "object" && value !== null) || typeof value === "function") &&
+    !isProxy(value);
   if (isObject && typeof value[DISPLAY] === "function") return value[DISPLAY]();
   const bundle = { "text/plain": textOf(value) };
   if (isObject) {
@@ -97,7 +103,8 @@ exports.resultEvent = function resultEvent(bundle, isMain) {
 exports.makeDisplay = function makeDisplay(show) {
   return function display(value, options) {
     const bundle = options?.raw ? value : exports.bundleOf(value);
-    if (isPromise(bundle)) return node.reflectThen(bundle, (ready) => show(exports.resultEvent(ready, false)));
+    if (isPromise(bundle))
+      return node.reflectThen(bundle, (ready) => show(exports.resultEvent(ready, false)));
     show(exports.resultEvent(bundle, false));
     return undefined;
   };

@@ -15,7 +15,8 @@ const names = load("names");
 const STEP = "__stepbox_step"; // the parameter of the async function
 const META = "__stepbox_meta"; // import.meta
 
-const hasList = (parent) => ["Program", "BlockStatement", "SwitchCase", "StaticBlock"].includes(parent.type);
+const hasList = (parent) =>
+  ["Program", "BlockStatement", "SwitchCase", "StaticBlock"].includes(parent.type);
 
 class Rewriting {
   constructor(source, { program, parenthesized }) {
@@ -61,7 +62,10 @@ class Rewriting {
           walk(node, (each) => each === node || visit(true)(each));
           return false;
         }
-      } else if (!inside && (node.type === "AwaitExpression" || (node.type === "ForOfStatement" && node.await))) {
+      } else if (
+        !inside &&
+        (node.type === "AwaitExpression" || (node.type === "ForOfStatement" && node.await))
+      ) {
         this.awaits.push(node);
       } else if (node.type === "MetaProperty" && node.meta.name === "import") {
         this.metas.push(node);
@@ -69,8 +73,11 @@ class Rewriting {
       return true;
     };
     walk(this.program, visit(false));
-    this.isAsync = this.awaits.length > 0 || this.program.body.some(
-      (node) => node.type.startsWith("Import") || (node.type.startsWith("Export") && node.source));
+    this.isAsync =
+      this.awaits.length > 0 ||
+      this.program.body.some(
+        (node) => node.type.startsWith("Import") || (node.type.startsWith("Export") && node.source),
+      );
     this.isStrict = this.program.body.some(({ directive }) => directive === "use strict");
   }
 
@@ -126,7 +133,7 @@ class Rewriting {
       this.replace(...keyword, "");
       return;
     } else {
-      // Alone in an `if` it must stay one statement; in a list nothing may join it to its neighbours.
+      // Alone in an `if` it must stay one statement; in a list nothing may join it to others.
       const list = parent.type.startsWith("Export") || hasList(parent);
       this.replace(...keyword, list ? ";" : "{");
       this.close(node, list ? ";" : "}");
@@ -150,18 +157,30 @@ class Rewriting {
         namespace = local.name;
         continue;
       }
-      const name = type === "ImportDefaultSpecifier" ? "default" : imported.name ?? imported.value;
+      const name =
+        type === "ImportDefaultSpecifier" ? "default" : (imported.name ?? imported.value);
       wanted.push(name);
       targets.push(`${JSON.stringify(name)}: ${local.name}`);
     }
-    const attributes = node.attributesNode
-      ? this.source.slice(this.at(node.attributesNode.start), this.at(node.attributesNode.end))
-      : node.attributes?.length
-        ? `{${node.attributes.map(({ key, value }) => `${JSON.stringify(key.name ?? key.value)}: ${value.raw}`).join()}}`
-        : "undefined";
-    const call = `await ${STEP}.import(${JSON.stringify(node.source.value)},${JSON.stringify(wanted)},${attributes})`;
+    const parameters = [
+      JSON.stringify(node.source.value),
+      JSON.stringify(wanted),
+      this.attributes(node),
+    ];
+    const call = `await ${STEP}.import(${parameters.join()})`;
     this.imports.push(`({${targets.join()}}=${namespace ? `${namespace}=` : ""}${call});`);
     this.edits.remove(this.at(node.start), this.at(node.end));
+  }
+
+  // Of an import declaration, as code: from parse.js or, in newer versions, from acorn itself.
+  attributes({ attributesNode, attributes }) {
+    if (attributesNode)
+      return this.source.slice(this.at(attributesNode.start), this.at(attributesNode.end));
+    if (!attributes?.length) return "undefined";
+    const pairs = attributes.map(
+      ({ key, value }) => `${JSON.stringify(key.name ?? key.value)}:${value.raw}`,
+    );
+    return `{${pairs.join()}}`;
   }
 
   exportDeclaration(node) {
@@ -171,7 +190,9 @@ class Rewriting {
       this.edits.remove(this.at(start), this.at(end));
       return;
     }
-    const named = declaration.type === "VariableDeclaration" || (/Declaration$/.test(declaration.type) && declaration.id);
+    const named =
+      declaration.type === "VariableDeclaration" ||
+      (/Declaration$/.test(declaration.type) && declaration.id);
     if (named) {
       this.edits.remove(this.at(start), this.at(declaration.start));
       this.statement(declaration);
@@ -208,10 +229,11 @@ class Rewriting {
   scripts() {
     const body = this.edits.apply();
     if (!this.isAsync) return { main: body, offset: 0 };
-    const head = `(async(${STEP})=>{${this.isStrict ? '"use strict";' : ""}${this.imports.join("")}`;
+    const strict = this.isStrict ? '"use strict";' : "";
+    const head = `(async(${STEP})=>{${strict}${this.imports.join("")}`;
     const blank = (text) => text.replace(/[^\n\r\u2028\u2029]/g, " ");
     let main = head;
-    let functions = this.isStrict ? '"use strict";'.padEnd(head.length) : blank(head);
+    let functions = this.isStrict ? strict.padEnd(head.length) : blank(head);
     let done = 0;
     for (const node of this.functions) {
       const begin = this.edits.beginsAt(this.at(node.start));

@@ -43,7 +43,12 @@ function guarded(step, work, go) {
 // Calls `go` with the value, or with what the promise comes to.
 function settled(step, value, go) {
   if (!isPromise(value)) go(value);
-  else node.reflectThen(value, (each) => go(each), (error) => finish(step, () => errorEvent(error)));
+  else
+    node.reflectThen(
+      value,
+      (each) => go(each),
+      (error) => finish(step, () => errorEvent(error)),
+    );
 }
 
 function step({ code, env }) {
@@ -59,14 +64,18 @@ function step({ code, env }) {
     finish(step, () => errorEvent(error));
     return;
   }
-  guarded(step, () => {
-    step.cell = makeCell(code, step.name);
-    return step.cell.start();
-  }, (value) => settled(step, value, (result) => show(step, result)));
+  guarded(
+    step,
+    () => {
+      step.cell = makeCell(code, step.name);
+      return step.cell.start();
+    },
+    (value) => settled(step, value, (result) => show(step, result)),
+  );
 }
 
-// One turn of the loop more, so that what the code has left to do at once belongs to the step: promises that
-// are settled, and errors that nobody took.
+// One turn of the loop more, so that what the code has left to do at once belongs to the step:
+// promises that are settled, and errors that nobody took.
 function show(step, value) {
   if (current !== step) return;
   setImmediate(() => {
@@ -75,8 +84,18 @@ function show(step, value) {
       finish(step);
       return;
     }
-    guarded(step, () => call(() => bundleOf(value)), (bundle) => settled(step, bundle, (ready) =>
-      guarded(step, () => call(() => resultEvent(ready, true)), (event) => finish(step, () => event))));
+    guarded(
+      step,
+      () => call(() => bundleOf(value)),
+      (bundle) =>
+        settled(step, bundle, (ready) =>
+          guarded(
+            step,
+            () => call(() => resultEvent(ready, true)),
+            (event) => finish(step, () => event),
+          ),
+        ),
+    );
   });
 }
 
@@ -106,7 +125,8 @@ function end(event) {
   channel.endStep({ type: "end" });
 }
 
-// The code of the step goes on no more, as far as that can be had: not from its awaits, nor from timers.
+// The code of the step goes on no more, as far as that can be had: not after its awaits, nor by its
+// timers.
 function interrupted() {
   if (current === null) return;
   current.cell?.stop();
@@ -115,8 +135,8 @@ function interrupted() {
 }
 
 // What would be the end of a program: an error that nobody takes, in a callback or of a promise.
-// The runner lives on. The step that runs has an error, the first time; after that, and between steps
-// (where it goes nowhere), it is output.
+// The runner lives on. The step that runs has an error, the first time; after that, and between
+// steps (where it goes nowhere), it is output.
 function unhandled(thrown) {
   const event = errorEvent(thrown);
   if (current !== null && !current.hasTold) {
@@ -154,7 +174,7 @@ function takeExit() {
   };
 }
 
-// Node's own listener puts the handler of SIGINT in place when code listens for the signal; ours must stay.
+// Node's own listener puts a handler of SIGINT in place when code listens for it; ours must stay.
 function keepSignal() {
   for (const name of ["newListener", "removeListener"]) {
     for (const listener of process.listeners(name)) {
@@ -197,13 +217,20 @@ exports.start = function start(descriptor, isTypeScript) {
   takeUnhandled();
   takeExit();
   defineProperty(global, "display", {
-    value: makeDisplay((event) => channel.sendEvent(event)), writable: true, configurable: true, enumerable: false,
+    value: makeDisplay((event) => channel.sendEvent(event)),
+    writable: true,
+    configurable: true,
+    enumerable: false,
   });
   inspect("", {});
   const leave = () => apply(reallyExit, process, [0]);
-  channel.open(descriptor, (message) => {
-    if (message.type === "run" && current === null) step(message);
-  }, leave);
+  channel.open(
+    descriptor,
+    (message) => {
+      if (message.type === "run" && current === null) step(message);
+    },
+    leave,
+  );
   interrupts.watch(onInterrupt);
   prepareLanguage(isTypeScript);
   channel.send({ type: "ready" });

@@ -8,7 +8,8 @@ const { offsetOf, positionOf } = load("edits");
 // Sources of earlier steps are kept up to this size in all.
 const MAX_KEPT = 16 * 1024 * 1024;
 
-const cells = new Map(); // name (also of a file in TypeScript): {source, text, toSource(offset in text)}
+// By name, which may be that of a file in TypeScript: {source, text, toSource(offset in text)}.
+const cells = new Map();
 let kept = 0;
 
 const sizeOf = ({ source, text }) => source.length + text.length;
@@ -42,7 +43,10 @@ function frameText(site) {
   const name = site.getFileName();
   if (!cells.has(name)) return text;
   const { line, column } = original(name, site.getLineNumber(), site.getColumnNumber());
-  return text.replace(`${name}:${site.getLineNumber()}:${site.getColumnNumber()}`, `${name}:${line}:${column}`);
+  return text.replace(
+    `${name}:${site.getLineNumber()}:${site.getColumnNumber()}`,
+    `${name}:${line}:${column}`,
+  );
 }
 
 const isOurs = (name) => typeof name === "string" && name.startsWith(`${home}/`);
@@ -63,7 +67,9 @@ function frames(trace) {
 // As Node writes the first line: its own errors have their code in it.
 function heading(error) {
   for (let at = error; at; at = Object.getPrototypeOf(at)) {
-    if (Object.getOwnPropertySymbols(at).some(({ description }) => description === "kIsNodeError")) {
+    if (
+      Object.getOwnPropertySymbols(at).some(({ description }) => description === "kIsNodeError")
+    ) {
       return `${error.name} [${error.code}]: ${error.message}`;
     }
   }
@@ -81,8 +87,12 @@ function prepareStackTrace(error, trace) {
 }
 
 exports.install = function install() {
-  globalThis.Error.stackTraceLimit = 0; // of the realm: its errors are told as they are, not whence they come
+  // The realm's own errors (a parser that runs out of stack) are told without where they come from.
+  globalThis.Error.stackTraceLimit = 0;
   defineProperty(Error, "prepareStackTrace", {
-    value: prepareStackTrace, writable: true, configurable: true, enumerable: false,
+    value: prepareStackTrace,
+    writable: true,
+    configurable: true,
+    enumerable: false,
   });
 };

@@ -26,7 +26,11 @@ function makeStream(descriptor) {
   // The stream is the context's, not the code's: to end it ends nothing.
   stream.end = function end(...parameters) {
     const done = parameters.find((each) => typeof each === "function");
-    if (typeof parameters[0] !== "function" && parameters[0] !== undefined && parameters[0] !== null) {
+    if (
+      typeof parameters[0] !== "function" &&
+      parameters[0] !== undefined &&
+      parameters[0] !== null
+    ) {
       this.write(parameters[0], typeof parameters[1] === "string" ? parameters[1] : undefined);
     }
     nextTick(() => {
@@ -42,7 +46,10 @@ function makeStream(descriptor) {
 }
 
 exports.install = function installStreams() {
-  for (const [descriptor, name] of [[1, "stdout"], [2, "stderr"]]) {
+  for (const [descriptor, name] of [
+    [1, "stdout"],
+    [2, "stderr"],
+  ]) {
     const stream = makeStream(descriptor);
     defineProperty(process, name, { configurable: true, enumerable: true, get: () => stream });
   }

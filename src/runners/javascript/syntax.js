@@ -2,7 +2,8 @@
 
 "use strict";
 
-const isNode = (value) => value !== null && typeof value === "object" && typeof value.type === "string";
+const isNode = (value) =>
+  value !== null && typeof value === "object" && typeof value.type === "string";
 
 function children(node) {
   const found = [];
@@ -15,7 +16,9 @@ function children(node) {
 }
 
 const isFunction = (node) =>
-  node.type === "FunctionDeclaration" || node.type === "FunctionExpression" || node.type === "ArrowFunctionExpression";
+  node.type === "FunctionDeclaration" ||
+  node.type === "FunctionExpression" ||
+  node.type === "ArrowFunctionExpression";
 
 // The names that a pattern binds, or that it assigns to: Identifier nodes.
 function patternIdentifiers(pattern, found = []) {
@@ -24,7 +27,8 @@ function patternIdentifiers(pattern, found = []) {
       found.push(pattern);
       break;
     case "ObjectPattern":
-      for (const property of pattern.properties) patternIdentifiers(property.value ?? property.argument, found);
+      for (const property of pattern.properties)
+        patternIdentifiers(property.value ?? property.argument, found);
       break;
     case "ArrayPattern":
       for (const element of pattern.elements) patternIdentifiers(element, found);
@@ -42,7 +46,8 @@ function patternIdentifiers(pattern, found = []) {
 const patternNames = (pattern) => patternIdentifiers(pattern).map((identifier) => identifier.name);
 
 // The variables of a declaration.
-const declaredNames = (declaration) => declaration.declarations.flatMap(({ id }) => patternNames(id));
+const declaredNames = (declaration) =>
+  declaration.declarations.flatMap(({ id }) => patternNames(id));
 
 // Calls visit(node, parent) for the node and what is in it, except where it returns false.
 function walk(node, visit, parent = null) {
@@ -55,12 +60,19 @@ function varDeclarations(node) {
   const found = [];
   walk(node, (each, parent) => {
     if (each !== node && isFunction(each)) return false;
-    if (each.type === "VariableDeclaration" && each.kind === "var") found.push({ node: each, parent });
+    if (each.type === "VariableDeclaration" && each.kind === "var")
+      found.push({ node: each, parent });
     return true;
   });
   return found;
 }
 
 Object.assign(exports, {
-  children, declaredNames, isFunction, patternIdentifiers, patternNames, varDeclarations, walk,
+  children,
+  declaredNames,
+  isFunction,
+  patternIdentifiers,
+  patternNames,
+  varDeclarations,
+  walk,
 });

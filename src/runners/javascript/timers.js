@@ -18,7 +18,8 @@ let guard; // calls a function so that an interrupt ends it
 const { apply } = Reflect;
 
 // Calls a function of the code.
-const guarded = (callback, self, values) => exports.inCode(() => guard(() => apply(callback, self, values)));
+const guarded = (callback, self, values) =>
+  exports.inCode(() => guard(() => apply(callback, self, values)));
 
 exports.inCode = function inCode(work) {
   depth++;
@@ -48,14 +49,20 @@ function wrap(name, original, clear, isOnce) {
           if (isOnce) step.timers.delete(timer);
           return guarded(callback, this, values);
         },
-        ...rest);
+        ...rest,
+      );
       step.timers.set(timer, clear);
       return timer;
     },
   }[name];
   defineProperty(tracked, "length", { value: original.length, configurable: true });
   timers[name] = tracked;
-  defineProperty(global, name, { value: tracked, writable: true, configurable: true, enumerable: true });
+  defineProperty(global, name, {
+    value: tracked,
+    writable: true,
+    configurable: true,
+    enumerable: true,
+  });
   return tracked;
 }
 
@@ -65,7 +72,10 @@ function wrapPromise(name, start, valueAt) {
   const tracked = {
     [name](...parameters) {
       const options = parameters[valueAt + 1];
-      if (options !== undefined && (options === null || typeof options !== "object" || options.signal)) {
+      if (
+        options !== undefined &&
+        (options === null || typeof options !== "object" || options.signal)
+      ) {
         return original(...parameters); // it checks them, or ends by the signal
       }
       return new Promise((resolve) => {
@@ -85,12 +95,20 @@ function wrapQueue(holder, name) {
     [name](callback, ...rest) {
       if (typeof callback !== "function") return apply(original, this, [callback, ...rest]);
       const step = depth > 0 ? ofStep : undefined; // Node queues things, too
-      return apply(original, this, [function (...values) {
-        return step?.ended ? undefined : guarded(callback, this, values);
-      }, ...rest]);
+      return apply(original, this, [
+        function (...values) {
+          return step?.ended ? undefined : guarded(callback, this, values);
+        },
+        ...rest,
+      ]);
     },
   }[name];
-  defineProperty(holder, name, { value: guarding, writable: true, configurable: true, enumerable: true });
+  defineProperty(holder, name, {
+    value: guarding,
+    writable: true,
+    configurable: true,
+    enumerable: true,
+  });
 }
 
 exports.install = function install(run) {
@@ -100,7 +118,11 @@ exports.install = function install(run) {
   const setTimeout = wrap("setTimeout", timers.setTimeout, clearTimeout, true);
   const setImmediate = wrap("setImmediate", timers.setImmediate, clearImmediate, true);
   wrap("setInterval", timers.setInterval, clearInterval, false);
-  const later = wrapPromise("setTimeout", (resolve, delay, value) => setTimeout(resolve, delay, value), 1);
+  const later = wrapPromise(
+    "setTimeout",
+    (resolve, delay, value) => setTimeout(resolve, delay, value),
+    1,
+  );
   const soon = wrapPromise("setImmediate", (resolve, value) => setImmediate(resolve, value), 0);
   defineProperty(setTimeout, promisify.custom, { enumerable: true, get: () => later });
   defineProperty(setImmediate, promisify.custom, { enumerable: true, get: () => soon });

@@ -2,23 +2,34 @@
 
 "use strict";
 
-const { existsSync, fileURLToPath, join, loadLibrary, Module, process, readFileSync, resolve, SyntheticModule } = node;
+const {
+  existsSync,
+  fileURLToPath,
+  join,
+  loadLibrary,
+  Module,
+  process,
+  readFileSync,
+  resolve,
+  SyntheticModule,
+} = node;
 const { syntaxError } = load("errors");
-const { offsetOf, positionOf } = load("edits");
+const { positionOf } = load("edits");
+const { mapper } = load("sourcemap");
 const stacks = load("stacks");
 const cell = load("cell");
 const modules = load("modules");
 
 // npm's global packages first: who installs one there wants it.
 const PLACES = ["/usr/local/lib/node_modules", "/usr/lib/node_modules", "/usr/share/nodejs"];
-const DIGITS = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
 
 let ts;
 
 exports.prepare = function prepare() {
   if (ts) return;
   const found = PLACES.map((place) => `${place}/typescript/lib/typescript.js`).find(existsSync);
-  if (!found) throw new Error(`TypeScript is not installed (Debian and Ubuntu: node-typescript): looked in ${PLACES.join(", ")}`);
+  if (!found)
+    throw new Error(`TypeScript (Debian: node-typescript) is not in ${PLACES.join(", ")}`);
   ts = loadLibrary(found);
 };
 
@@ -31,7 +42,8 @@ function options(isModule) {
     esModuleInterop: true,
   };
   // An import that this step does not use may be for later ones.
-  if (isModule) given[ts.versionMajorMinor >= "5" ? "verbatimModuleSyntax" : "preserveValueImports"] = true;
+  if (isModule)
+    given[ts.versionMajorMinor >= "5" ? "verbatimModuleSyntax" : "preserveValueImports"] = true;
   // Before 5.0 there are no others.
   if (ts.versionMajorMinor < "5") given.experimentalDecorators = true;
   return given;
@@ -41,50 +53,11 @@ function options(isModule) {
 // declaration of an earlier step was another one.
 function resetNames(file) {
   return file.statements
-    .filter((each) => ts.isEnumDeclaration(each) || (ts.isModuleDeclaration(each) && ts.isIdentifier(each.name)))
+    .filter(
+      (each) =>
+        ts.isEnumDeclaration(each) || (ts.isModuleDeclaration(each) && ts.isIdentifier(each.name)),
+    )
     .map(({ name }) => name.text);
-}
-
-function* numbers(text) {
-  let value = 0;
-  let shift = 0;
-  for (const digit of text) {
-    const bits = DIGITS.indexOf(digit);
-    value += (bits & 31) * 2 ** shift;
-    shift += 5;
-    if (bits & 32) continue;
-    yield value % 2 ? -Math.floor(value / 2) : value / 2;
-    value = shift = 0;
-  }
-}
-
-// The mappings of a source map as [{line, column, sourceLine, sourceColumn}], all from 1.
-function readMappings(text) {
-  const found = [];
-  let sourceLine = 1;
-  let sourceColumn = 1;
-  text.split(";").forEach((part, index) => {
-    let column = 1;
-    for (const segment of part.split(",").filter(Boolean)) {
-      const [columns, , lines = 0, sourceColumns = 0] = numbers(segment);
-      column += columns;
-      sourceLine += lines;
-      sourceColumn += sourceColumns;
-      found.push({ line: index + 1, column, sourceLine, sourceColumn });
-    }
-  });
-  return found;
-}
-
-function find(mappings, line, column) {
-  let best;
-  for (const each of mappings) {
-    if (each.line > line || (each.line === line && each.column > column)) break;
-    best = each;
-  }
-  if (!best) return { line: 1, column: 1 };
-  const extra = best.line === line ? column - best.column : 0;
-  return { line: best.sourceLine, column: best.sourceColumn + extra };
 }
 
 function transpile(source, isModule, before = []) {
@@ -101,10 +74,14 @@ const faultOf = ({ diagnostics }) =>
 
 const OPERATOR = "satisfies";
 
-// To versions before 4.9 `satisfies` is unknown. What it means to the compiled code is what `as` means.
+// To versions before 4.9 `satisfies` is unknown. To the compiled code it means what `as` means.
 function withoutSatisfies(source, fault) {
   if (ts.versionMajorMinor >= "4.9" || !source.startsWith(OPERATOR, fault.start)) return undefined;
-  return source.slice(0, fault.start) + "as".padEnd(OPERATOR.length) + source.slice(fault.start + OPERATOR.length);
+  return (
+    source.slice(0, fault.start) +
+    "as".padEnd(OPERATOR.length) +
+    source.slice(fault.start + OPERATOR.length)
+  );
 }
 
 function attempt(source, isModule) {
@@ -119,7 +96,8 @@ function attempt(source, isModule) {
   }
 }
 
-const isExpression = ({ statements }) => statements.length === 1 && ts.isExpressionStatement(statements[0]);
+const isExpression = ({ statements }) =>
+  statements.length === 1 && ts.isExpressionStatement(statements[0]);
 
 // `{a: 1}` is meant as an object, as in JavaScript.
 function compileCell(source) {
@@ -135,24 +113,23 @@ function compile(source, name) {
   const { outputText, sourceMapText, file, fault, shift } = compileCell(source);
   if (fault) {
     const { line, column } = positionOf(source, fault.start ?? 0);
-    throw syntaxError(ts.flattenDiagnosticMessageText(fault.messageText, "\n"), name, source, line, column);
+    throw syntaxError(
+      ts.flattenDiagnosticMessageText(fault.messageText, "\n"),
+      name,
+      source,
+      line,
+      column,
+    );
   }
   const text = withoutLink(outputText);
-  return { text, toSource: mapper(shift ? `(${source}\n)` : source, text, sourceMapText, shift), reset: resetNames(file) };
+  return {
+    text,
+    toSource: mapper(shift ? `(${source}\n)` : source, text, sourceMapText, shift),
+    reset: resetNames(file),
+  };
 }
 
 const withoutLink = (text) => text.replace(/\/\/# sourceMappingURL=.*\s*$/, "");
-
-// Offsets in the JavaScript to offsets in the TypeScript.
-function mapper(source, text, map, shift) {
-  let mappings;
-  return (offset) => {
-    mappings ??= readMappings(JSON.parse(map).mappings);
-    const { line, column } = positionOf(text, offset);
-    const found = find(mappings, line, column);
-    return Math.max(0, offsetOf(source, found.line, found.column) - shift);
-  };
-}
 
 exports.makeCell = function makeCell(source, name) {
   const { text, toSource, reset } = compile(source, name);
@@ -177,7 +154,13 @@ function compileFile(module, filename) {
   const { outputText, sourceMapText, fault } = attempt(source, false);
   if (fault) {
     const { line, column } = positionOf(source, fault.start ?? 0);
-    throw syntaxError(ts.flattenDiagnosticMessageText(fault.messageText, "\n"), filename, source, line, column);
+    throw syntaxError(
+      ts.flattenDiagnosticMessageText(fault.messageText, "\n"),
+      filename,
+      source,
+      line,
+      column,
+    );
   }
   const text = withoutLink(outputText);
   stacks.keep(filename, { source, text, toSource: mapper(source, text, sourceMapText, 0) });
@@ -185,8 +168,15 @@ function compileFile(module, filename) {
 }
 
 function findFile(specifier, directory) {
-  const path = specifier.startsWith("file:") ? fileURLToPath(specifier) : resolve(directory, specifier);
-  const candidates = [path, `${path}.ts`, path.replace(/\.([mc]?)js$/, ".$1ts"), join(path, "index.ts")];
+  const path = specifier.startsWith("file:")
+    ? fileURLToPath(specifier)
+    : resolve(directory, specifier);
+  const candidates = [
+    path,
+    `${path}.ts`,
+    path.replace(/\.([mc]?)js$/, ".$1ts"),
+    join(path, "index.ts"),
+  ];
   return candidates.find((each) => /\.[mc]?ts$/.test(each) && existsSync(each));
 }
 
@@ -201,7 +191,7 @@ function makeModule(names, evaluate) {
   }
 }
 
-// For import of a file in TypeScript: a vm.Module with its exports, or undefined when it is something else.
+// For import of a file in TypeScript: a vm.Module with its exports. Undefined for other files.
 async function importFile(specifier, directory, require) {
   const file = findFile(specifier, directory);
   if (!file) return undefined;
