@@ -137,7 +137,7 @@ describe("the error of a block", function()
     }
     local url = "http://127.0.0.1:" .. daemon.port
     local pid = daemon.pid
-    sandbox.background("sleep 1; kill " .. pid)
+    sandbox.background("sleep 3; kill " .. pid)
     local out = run {
       credentials = { api_url = url, sandbox_url = url, api_key = "e2b_0123456789abcdef" },
       code = "print('on', flush=True)\nimport time; time.sleep(20)",
