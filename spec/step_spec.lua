@@ -193,7 +193,7 @@ def talk():
     print('during'); gone.set()
 thread = threading.Thread(target=talk)
 thread.start()]])
-    sandbox.sleep(0.4)
+    sandbox.sleep(1)
     local execution = assert(box:step "go.set()\ndone = gone.wait(30)\n'mine'")
     assert.equal("during\n", execution.stdout)
     assert.equal("mine", execution.text)

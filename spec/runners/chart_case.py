@@ -18,7 +18,7 @@ class ChartCase(unittest.TestCase):
                 raise unittest.SkipTest(module + " is not installed")
         cls.runner.step(
             "import matplotlib.pyplot as plt, numpy as np, datetime, warnings\n"
-            "warnings.simplefilter('ignore')"
+            "warnings.simplefilter('ignore')\nplt.rcParams['figure.dpi'] = 20  # drawn sooner"
         )
 
     @classmethod

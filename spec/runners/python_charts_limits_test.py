@@ -75,7 +75,7 @@ def draw(with_chart):
         f['e2b/chart'](fig)
     return first, f['image/png'](fig)
 pictures = draw(False) + draw(True)
-print(len(set(pictures)), len(pictures[0]) > 10_000)
+print(len(set(pictures)), len(pictures[0]) > 1_000)
 """
         events = self.runner.step(code, timeout=60)
         self.assertEqual(events[1].get("text"), "1 True\n", events)

@@ -46,13 +46,20 @@ def line_name(parts, line, legend):
     if legend and colour(line) in legend:
         return legend[colour(line)]
     if not text.startswith("_child"):
-        return "Line %d" % list(parts.axes.lines).index(line)
+        return "Line %d" % parts.number_of_line[id(line)]
     return "Line " + text[len("_child") :]
 
 
-def colours_of_points(scatter):
-    """One for each point; None when all have the same."""
+def groups_of_points(scatter, legend):
+    """The rows of the points that belong to each entry of the legend; None when not all do."""
     faces = scatter.get_facecolors()
-    if len(faces) < 2 or len(faces) != len(scatter.get_offsets()):
+    count = len(scatter.get_offsets())
+    if not legend or len(faces) not in (1, count):
         return None
-    return [_key(face) for face in faces]
+    groups = {name: [] for name in legend.values()}
+    for row in range(count):
+        name = legend.get(_key(faces[row % len(faces)]))
+        if name is None:
+            return None
+        groups[name].append(row)
+    return {name: rows for name, rows in groups.items() if rows}

@@ -34,6 +34,7 @@ class Parts:
         self.lines, self.scatters, self.bars, self.wedges = [], [], [], []
         self.outlines, self.areas, self.others, self.keys = [], [], [], []
         self.box_lines = []  # all lines with data, and those that would have them
+        self.number_of_line = {}  # by its id, as matplotlib draws them
         self.series_of_line = {}  # containers (with error bars, stems) by the id of their line
         self._of_containers = set()
         self.others += list(axes.images) + list(axes.tables)
@@ -59,7 +60,8 @@ class Parts:
                     self.series_of_line[id(line)] = container
 
     def _sort_lines(self):
-        for line in self.axes.lines:
+        for number, line in enumerate(self.axes.lines):
+            self.number_of_line[id(line)] = number
             if id(line) in self._of_containers or not _in_data(self.axes, line.get_transform()):
                 continue
             self.box_lines.append(line)

@@ -37,34 +37,26 @@ def lines(parts, room):
     return {"type": "line", "elements": elements}, _axes(parts.axes)
 
 
-def _groups(parts, scatter):
-    """The rows of the points that belong together, and their label."""
-    rows = range(len(scatter.get_offsets()))
+def _groups(scatter, legend):
+    """The rows of the points that have one label."""
     label = chart_names.label(scatter)
-    colours = None if chart_names.is_own(label) else chart_names.colours_of_points(scatter)
-    legend = chart_names.entries(parts)
-    if colours is None or not set(colours) <= set(legend):
-        return [(label, list(rows))]
-    return [
-        (name, [row for row in rows if colours[row] == colour])
-        for colour, name in legend.items()
-        if colour in colours
-    ]
+    groups = None if chart_names.is_own(label) else chart_names.groups_of_points(scatter, legend)
+    return groups or {label: range(len(scatter.get_offsets()))}
 
 
-def _scatter(parts, scatter):
-    axes = parts.axes
+def _scatter(axes, scatter, legend):
     # Dates and categories are numbers here: matplotlib keeps no more of them.
     places = scatter.get_offsets()
     xs = chart_axis.values_at(axes.xaxis, places[:, 0])
     ys = chart_axis.values_at(axes.yaxis, places[:, 1])
-    for label, rows in _groups(parts, scatter):
+    for label, rows in _groups(scatter, legend).items():
         yield _series(label, [xs[row] for row in rows], [ys[row] for row in rows])
 
 
 def scatters(parts, room):
+    legend = chart_names.entries(parts)
     elements = []
     for scatter in parts.scatters:
         if room.take(len(scatter.get_offsets())):
-            elements.extend(_scatter(parts, scatter))
+            elements.extend(_scatter(parts.axes, scatter, legend))
     return {"type": "scatter", "elements": elements}, _axes(parts.axes)

@@ -57,6 +57,8 @@ def plain_list(values):
         array = array.ravel()
     if array.dtype.kind == "M":
         return _numpy_dates(array)
+    if array.dtype.kind == "c":
+        array = array.real  # which is what is drawn
     if array.dtype.kind not in "biuf":
         return [plain(value) for value in array]
     array = array.astype(float)
