@@ -12,6 +12,8 @@ ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__)
 MAIN = os.path.join(ROOT, "src", "runners", "python", "main.py")
 PYTHON = os.environ.get("STEPBOX_PYTHON", "/usr/bin/python3")
 
+START_SECONDS = 60  # as in the agent
+
 
 class RunnerProcess:
     """Events come out in the agent's form: the pipes are read empty before an event is passed."""
@@ -44,7 +46,7 @@ class RunnerProcess:
         self.scanned = 0
         self.events = []
         self.drains = 0
-        self.first = self.wait(lambda event: True)[0]
+        self.first = self.wait(lambda event: True, START_SECONDS)[0]
 
     def close(self):
         self.socket.close()
