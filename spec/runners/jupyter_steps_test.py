@@ -100,7 +100,8 @@ class Python(KernelTest):
         self.assertEqual((events[0]["execution_count"], events[1]["text"]), (count + 2, "False"))
 
     def test_output_of_processes(self):
-        (event,) = self.events("import os; x = os.system('echo child')")
+        # The kernel's own thread collects it, which takes a moment.
+        (event,) = self.events("import os, time; x = os.system('echo child'); time.sleep(1)")
         self.assertEqual(event, {"type": "stdout", "text": "child\n"})
 
     def test_output_between_steps_belongs_to_none(self):
