@@ -230,6 +230,17 @@ static int start(struct program *program, const struct options *options) {
                              : start_control(program, options->control);
 }
 
+#ifdef __SANITIZE_ADDRESS__
+/*
+ * What it handles, the kernel would let processes inside send to process 1; and a limit of 0 for
+ * core files, which it sets for itself and so for all of the sandbox, lets the host's handler run.
+ */
+const char *__asan_default_options(void);
+__attribute__((visibility("default"))) const char *__asan_default_options(void) {
+    return "handle_segv=0:handle_sigbus=0:handle_sigfpe=0:disable_coredump=0";
+}
+#endif
+
 int main(int argc, char **argv) {
     static struct program program;
     struct options options;
