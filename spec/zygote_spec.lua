@@ -277,7 +277,7 @@ for pid in map(int, filter(str.isdigit, os.listdir("/proc"))):
     local box = contexts.box(daemon)
     box:run "1"
     local killer = io.popen(([[
-exec sh -c 'for i in $(seq 40); do for p in $(pgrep -P %d); do
+unset LD_PRELOAD; exec sh -c 'for i in $(seq 40); do for p in $(pgrep -P %d); do
   [ "$(cat /proc/$p/comm)" = stepbox-zygote ] && kill -9 $p; done; sleep 0.05; done' 2>/dev/null]]):format(
       daemon.engine_pid))
     for i = 1, 12 do assert.equal(i .. "\n", box:run("print(" .. i .. ")", box:context())) end

@@ -15,13 +15,20 @@ end
 
 --- An entry with a check of the engine's memory.
 local function entry(fields)
-  local after = fields.after
+  local after, before = fields.after, nil
   function fields.after(box, place)
-    assert(memory(place) < SPARE, "the engine has " .. memory(place) .. " bytes")
+    local more = memory(place) - before
+    assert(more < SPARE, "the engine has " .. more .. " bytes more than before")
     if after then after(box, place) end
     assert(assert(box:step("6 * 7", { timeout = 20 })).text == "42")
   end
-  return bomb.entry(fields)
+  local made = bomb.entry(fields)
+  local attempt = made.attempt
+  function made.attempt(frame)
+    before = memory(bomb.place(frame))
+    attempt(frame)
+  end
+  return made
 end
 
 local function outcome(done, message, code)
@@ -47,6 +54,7 @@ end
 
 return {
   title = "Bombs: output and input",
+  alone = "its bombs take all processors",
 
   entry {
     attack = "print without end",

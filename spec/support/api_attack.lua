@@ -76,7 +76,7 @@ function M.naive(frame, alone)
   self.pid = frame:start(("sh -c 'exec python3 %s %s %s %s %s %s %s >%s'"):format(
     ROOT .. "/spec/support/naive_gateway.py", self.A.id, self.B.id, self.A.token, self.B.token, M.KEY,
     alone and "alone" or "", report))
-  assert(host.eventually(5, function() return host.read(report):find "\n" end), "no naive gateway")
+  assert(host.eventually(20, function() return host.read(report):find "\n" end), "no naive gateway")
   self.port = tonumber(host.read(report))
   frame[name] = self
   return self

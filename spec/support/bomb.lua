@@ -25,6 +25,7 @@ local census = require "spec.support.census"
 local curl = require "spec.support.curl"
 local engine = require "spec.support.engine"
 local host = require "spec.support.host"
+local pid_namespace = require "spec.support.pid_namespace"
 
 local M = {}
 
@@ -116,29 +117,17 @@ local function try_mark(frame, entry)
   frame:expect(said, entry.answer, "inside")
 end
 
---- The process namespaces that processes are in, as a set; without a list, those of all on this machine.
-local function namespaces(pids)
-  local found = {}
-  local which = pids and "{" .. table.concat(pids, ",") .. ",self}" or "[0-9]*"
-  local output = host.sh("bash -c 'readlink /proc/" .. which .. "/ns/pid'")
-  for line in output:gmatch "pid:%[%d+%]" do found[line] = true end
-  return found
-end
-
 local function attempt(frame, entry)
   local place = M.place(frame)
   if entry.bounded_by == "cgroup" and not place.by:find "cgroup" then
     frame:skip "no control group is to be had here, and nothing else bounds this"
   end
   if entry.mark then try_mark(frame, entry) end
-  local before, holders = namespaces(), engine.holders(place.daemon.engine_pid)
+  local holders = engine.holders(place.daemon.engine_pid)
   local box = assert(place.client:create { timeout = 120 })
   assert(box:step "1")
-  local own
-  for name in pairs(namespaces(engine.descendants(place.daemon.engine_pid))) do
-    if not before[name] then own = name end
-  end
-  assert(own, "the sandbox has no process namespace of its own")
+  local namespace = pid_namespace.of(box)
+  assert(pid_namespace.is_inhabited(namespace, pid_namespace.now()), "the sandbox's processes are not seen")
   local seen = entry.peak and census.new(engine.holders(place.daemon.engine_pid), holders)
   local ending, step, answer = watch(place, box, entry, seen)
   frame:expect(ending, entry.ends, "inside")
@@ -158,8 +147,10 @@ local function attempt(frame, entry)
     assert(place.daemon:is_running(id), "the bomb ended the sandbox")
     assert(box:kill())
   end
+  local ended = pid_namespace.now()
   assert(not place.daemon:is_running(id))
-  assert(host.eventually(3, function() return not namespaces()[own] end), "processes are left")
+  assert(host.eventually(3, function() return not pid_namespace.is_inhabited(namespace, ended) end),
+    "processes are left")
 end
 
 local function control(frame, entry)
