@@ -13,6 +13,9 @@ PKG_CONFIG ?= pkg-config
 # Demo and tests are for the local engine, also where an account is configured.
 LOCAL := -u E2B_API_KEY -u E2B_DOMAIN -u E2B_API_URL -u E2B_SANDBOX_URL -u STEPBOX_SOCKET
 
+# Builds use all processors, unless make is told how many.
+PARALLEL = $(if $(findstring -j,$(MAKEFLAGS)),,-j$(shell nproc))
+
 include tools/build.mk
 include tools/test.mk
 include tools/fuzz.mk
@@ -35,7 +38,7 @@ languages: ## install all languages that sandboxes can run: R, Java, Jupyter's k
 .PHONY: demo
 demo: ## install what is missing, build, and run examples/steps.lua on the local engine
 	@tools/bootstrap
-	@$(MAKE) --no-print-directory --silent all
+	@$(MAKE) --no-print-directory --silent $(PARALLEL) all
 	@env $(LOCAL) tools/run examples/steps.lua
 
 .PHONY: run

@@ -1,9 +1,11 @@
 --- The attack suite: each entry of spec/attacks/ as a test. The probe succeeds outside first, and fails
 --- inside. `make attack` runs these alone, and has the verdicts printed (STEPBOX_VERDICTS names a file).
+--- STEPBOX_ATTACKS names one family, for that to be run by itself.
 
 local attack = require "spec.support.attack"
 
 local verdicts = os.getenv "STEPBOX_VERDICTS"
+local only = os.getenv "STEPBOX_ATTACKS"
 
 local function note(family, entry, verdict, why)
   if not verdicts then return end
@@ -14,67 +16,24 @@ end
 
 local function single_line(text) return (text:gsub("%s+", " ")) end
 
-for _, family in ipairs(attack.families()) do
-  describe("attack: " .. family.name .. ":", function()
-    local frame
-
-    setup(function() frame = attack.frame(family) end)
-    teardown(function() frame:close() end)
-
-    for _, entry in ipairs(family) do
-      it(single_line(entry.attack), function()
-        local verdict, why = attack.run(frame, entry)
-        note(family, entry, verdict, why)
-        if verdict == "skipped" then return pending(why) end
-        if verdict ~= "holds" then error(why, 0) end
-      end)
-    end
-  end)
-end
-
-describe("the frame of the attacks", function()
+local function tests(family)
   local frame
-  setup(function() frame = attack.frame { name = "frame" } end)
+
+  setup(function() frame = attack.frame(family) end)
   teardown(function() frame:close() end)
 
-  local function entry(fields)
-    fields.attack, fields.naive, fields.ours = "a", "b", "c"
-    return fields
+  for _, entry in ipairs(family) do
+    it(single_line(entry.attack), function()
+      local verdict, why = attack.run(frame, entry)
+      note(family, entry, verdict, why)
+      if verdict == "skipped" then return pending(why) end
+      if verdict ~= "holds" then error(why, 0) end
+    end)
   end
+end
 
-  it("tells a probe that cannot succeed outside from one that fails inside", function()
-    local verdict, why = attack.run(frame, entry { shell = "echo EPERM", works = "ok", answer = "EPERM" })
-    assert.equal("BROKEN", verdict)
-    assert(why:find("outside", 1, true), why)
-  end)
-
-  it("tells an attack that succeeds", function()
-    local verdict, why = attack.run(frame, entry { shell = "echo ok", works = "ok", answer = "EPERM" })
-    assert.equal("BROKEN", verdict)
-    assert(why:find("as user", 1, true), why)
-  end)
-
-  it("skips with a reason, and never passes, what cannot be shown", function()
-    local lacking = entry { shell = "echo ENOSYS", lacking = "ENOSYS", answer = "ENOSYS" }
-    local verdict, why = attack.run(frame, lacking)
-    assert.equal("skipped", verdict)
-    assert(why:find("ENOSYS", 1, true), why)
-    local needy = entry { shell = "echo", answer = "", needs = function() return "x" end }
-    assert.equal("skipped", attack.run(frame, needy))
-    assert.equal("skipped", attack.run(frame, entry {
-      control = function(f) f:skip "none" end, attempt = function() end }))
-  end)
-
-  it("runs Python, shell and C in both places, with the values of each", function()
-    local place = { outside = { where = "out" }, inside = { where = "in" } }
-    local function prepare() return place end
-    for _, probe in ipairs {
-      entry { python = "print('@where@')" }, entry { shell = "echo @where@" },
-      entry { c = '#include <stdio.h>\nint main(void) { puts("@where@"); }' },
-    } do
-      probe.prepare, probe.works, probe.answer = prepare, "out", "in"
-      local verdict, why = attack.run(frame, probe)
-      assert.equal("holds", verdict, why)
-    end
-  end)
-end)
+for _, family in ipairs(attack.families()) do
+  if not only or family.name == only then
+    describe("attack: " .. family.name .. ":", function() tests(family) end)
+  end
+end

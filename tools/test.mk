@@ -42,7 +42,8 @@ test_env = STEPBOX_ROOT=$(root) STEPBOX_BUILD=$(root)/$(BUILD) STEPBOX_ENGINE=$(
 .PHONY: test-programs
 test-programs: all examples $(UNIT_TESTS) $(BUILD)/spec/support/fork_host
 
-# The tests as such: SUITES chooses among units, runners, conformance, specs, attacks; BUSTED_ARGS goes to busted.
+# The tests as such: SUITES chooses among units, runners, conformance, specs, attacks; BUSTED_ARGS goes to busted;
+# LANES says how many run side by side.
 .PHONY: check
 check: test-programs
 	@tools/peers $(BUILD)
@@ -51,11 +52,13 @@ check: test-programs
 .PHONY: test
 test: ## install what is missing, build, and run every test
 	@tools/bootstrap test
+	@$(MAKE) --no-print-directory --silent $(PARALLEL) test-programs
 	@$(MAKE) --no-print-directory check
 
 .PHONY: test-asan
 test-asan: ## the same tests on a build with AddressSanitizer and UBSan
 	@tools/bootstrap test
+	@$(MAKE) --no-print-directory --silent $(PARALLEL) VARIANT=asan test-programs
 	@$(MAKE) --no-print-directory VARIANT=asan check
 
 .PHONY: units

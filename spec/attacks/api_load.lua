@@ -38,6 +38,7 @@ local DEEP = ("["):rep(100000)
 
 return {
   title = "The interface: load",
+  alone = "its crowds of clients take what the machine has of them",
 
   {
     attack = "slow requests: three hundred heads that come a byte at a time",

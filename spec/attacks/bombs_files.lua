@@ -40,6 +40,7 @@ os.wait()
 
 return {
   title = "Bombs: files",
+  alone = "its bombs take all processors",
 
   bomb.entry {
     attack = "fill the disk",

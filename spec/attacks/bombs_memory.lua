@@ -22,6 +22,7 @@ def fill(megabytes):
 
 return {
   title = "Bombs: memory",
+  alone = "its bombs take all processors",
 
   bomb.entry {
     attack = "the heap, in large pieces",

@@ -22,6 +22,7 @@ def children(count):
 
 return {
   title = "Bombs: processes",
+  alone = "its bombs take all processors",
   about = [[
 The sandboxes of all bombs have 256 MB, one processor, 64 processes, 32 MB of disk and 512 open files.
 While a bomb goes off, a step in a neighbour sandbox and an answer of the engine take less than a second

@@ -16,6 +16,7 @@ local function needs_root(frame) return not frame:has_root() and "sandboxes have
 
 return {
   title = "Bombs: root",
+  alone = "its bombs take all processors",
 
   bomb.entry {
     attack = "as root, raise one's limits and make processes without end",

@@ -1,4 +1,5 @@
---- The frame of the attack suite. A family is a list in spec/attacks/; each entry has the texts of its row
+--- The frame of the attack suite. A family is a list in spec/attacks/; `alone` in it is why it disturbs other
+--- tests, and must run by itself. Each entry has the texts of its row
 ---
 ---     attack, naive, ours    what is tried, what a naive sandbox does, what ours answers
 ---
