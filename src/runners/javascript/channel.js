@@ -20,9 +20,12 @@ function replaceLone(escaped) {
   return escaped === "\\\\" ? escaped : "\\ufffd";
 }
 
+// Written as Python's json.dumps does, as the service's answers are: with no line ends but those between parts.
 function encode(message) {
   return (
-    JSON.stringify(message)
+    JSON.stringify(message, null, 1)
+      .replace(/,\n */g, ", ")
+      .replace(/\n */g, "")
       .replace(/\\\\|\\ud[89a-f][0-9a-f]{2}/g, replaceLone)
       .replace(/[\u007f-\uffff]/g, escape) + "\n"
   );
