@@ -53,6 +53,13 @@ class Interrupts(BashCase):
         self.check("x=$(while :; do :; done)")
         self.check("read x < <(sleep 100)")
 
+    def test_an_interrupt_of_its_own_ends_the_step_alone(self):
+        interrupt = {"type": "error", "name": "KeyboardInterrupt", "value": "", "traceback": ""}
+        self.outcome("x=kept")
+        for code in ("kill -INT $$; sleep 1; echo no", "y=$(kill -INT $BASHPID); echo no"):
+            self.assertEqual(self.events(code), [interrupt])
+        self.prints("(kill -INT $BASHPID; echo no); echo $? $x", "130 kept\n")
+
     def test_what_waits_in_the_shell(self):
         directory = tempfile.TemporaryDirectory()
         self.addCleanup(directory.cleanup)

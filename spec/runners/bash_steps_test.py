@@ -139,7 +139,7 @@ class State(BashCase):
 
     def test_signals_are_as_they_are_for_any_program(self):
         self.prints("trap -p; grep SigIgn /proc/$$/status", "SigIgn:\t0000000000000004\n")
-        self.prints("sh -c 'grep -e SigIgn -e SigBlk /proc/$$/status'",
+        self.prints("sh -c 'exec grep -e SigIgn -e SigBlk /proc/$$/status'",
                     "SigBlk:\t0000000000000000\nSigIgn:\t0000000000000000\n")
 
     def test_a_low_limit_of_descriptors(self):

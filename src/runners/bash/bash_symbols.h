@@ -42,6 +42,8 @@ extern volatile sig_atomic_t interrupt_state; /* asks bash to go back to its top
 extern int wait_signal_received;              /* and lets the builtin `wait` end */
 extern int signal_is_trapped(int number), signal_is_ignored(int number);
 extern void run_interrupt_trap(int will_throw);
+extern void initialize_terminating_signals(void); /* done once, at the latest by the first trap */
+extern void termsig_sighandler(int number);       /* what that puts in place */
 
 /* Jobs. */
 struct bash_process {

@@ -10,7 +10,8 @@
 static struct shared_step *step;
 static pid_t shell, supervisor; /* in a process that the shell has forked there is no such memory */
 static volatile sig_atomic_t in_code;
-static volatile uint32_t interrupted; /* how often, in this step */
+static volatile uint32_t interrupted;   /* how often, in this step */
+static volatile sig_atomic_t signalled; /* SIGINT came, from the code or from bash itself */
 
 /* In a signal handler, while bash waits or runs code: the table may be in the middle of a change.
  */
@@ -48,6 +49,29 @@ static void on_look(int number) {
     errno = error;
 }
 
+/* Bash sends itself SIGINT when a substituted command died of it, and would die. Processes that it
+ * has forked do. */
+static void on_sigint(int number) {
+    if (getpid() != shell) {
+        signal(number, SIG_DFL);
+        raise(number);
+    } else if (in_code) {
+        signalled = 1;
+        interrupt_state = 1;
+    }
+}
+
+/* A trap of the code stays in place. */
+static void survive_sigint(void) {
+    struct sigaction action;
+    initialize_terminating_signals();
+    if (sigaction(SIGINT, NULL, &action) ||
+        (action.sa_handler != SIG_DFL && action.sa_handler != termsig_sighandler))
+        return;
+    action = (struct sigaction){.sa_handler = on_sigint};
+    sigaction(SIGINT, &action, NULL);
+}
+
 void shell_interrupts_reset(struct shared_step *shared, pid_t told) {
     struct sigaction action = {.sa_handler = on_look};
     sigset_t only;
@@ -55,7 +79,9 @@ void shell_interrupts_reset(struct shared_step *shared, pid_t told) {
     shell = getpid();
     supervisor = told;
     interrupted = 0;
+    signalled = 0;
     interrupt_state = 0;
+    survive_sigint();
     wait_signal_received = 0;
     sigaction(SHARED_LOOK, &action, NULL); /* without SA_RESTART: what waits is to end */
     sigemptyset(&only);
@@ -68,5 +94,5 @@ void shell_interrupts_arm(bool armed) {
 }
 
 bool shell_is_interrupted(void) {
-    return interrupted;
+    return interrupted || signalled;
 }

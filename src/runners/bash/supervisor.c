@@ -36,6 +36,7 @@ struct supervisor {
     int looks;                  /* since the interrupt; 0: the step was not interrupted */
     struct descendants earlier; /* processes that were there before the step */
     struct descendants told;    /* ones that were interrupted in it */
+    struct descendants seen;    /* in the foreground, by the latest look */
 };
 
 static void begin_step(struct supervisor *s, const struct request *request) {
@@ -50,7 +51,7 @@ static void begin_step(struct supervisor *s, const struct request *request) {
         return;
     }
     descendants_of(s->shell.pid, NULL, &s->earlier);
-    s->told.count = 0;
+    s->told.count = s->seen.count = 0;
     s->running = true;
     s->looks = 0;
     shell_process_run(&s->shell, request->code, request->env);
@@ -63,18 +64,36 @@ static void end_step(struct supervisor *s) {
     shell_process_forget(&s->shell);
 }
 
+static void look_again(struct supervisor *s) {
+    s->looks++;
+    shell_process_look(&s->shell);
+}
+
+static struct descendants in_both(const struct descendants *a, const struct descendants *b) {
+    struct descendants both = {0};
+    for (size_t i = 0; i < a->count; i++) {
+        if (descendants_have(b, a->pids[i]))
+            descendants_add(&both, a->pids[i]);
+    }
+    return both;
+}
+
 /* The shell has said what is in its background: the rest of what it has started is what it waits
- * for. New processes may come while the interrupt is under way. */
+ * for. It may have said so before it put a new process there, so only what was seen by an earlier
+ * look is believed to be in the foreground. */
 static void interrupt_foreground(struct supervisor *s) {
-    struct descendants spared = s->earlier;
+    struct descendants spared = s->earlier, nobody = {0}, now;
     if (!s->running || !s->looks || !shell_process_background(&s->shell, &spared))
         return;
-    if (s->looks < LOOKS_BEFORE_KILL) {
-        descendants_signal(s->shell.pid, SIGINT, &spared, &s->told);
-    } else {
-        struct descendants nobody = {0};
-        descendants_signal(s->shell.pid, SIGKILL, &spared, &nobody);
-    }
+    descendants_of(s->shell.pid, &spared, &now);
+    struct descendants foreground = in_both(&now, &s->seen);
+    s->seen = now;
+    if (s->looks < LOOKS_BEFORE_KILL)
+        descendants_tell(&foreground, s->shell.pid, SIGINT, &s->told);
+    else
+        descendants_tell(&foreground, s->shell.pid, SIGKILL, &nobody);
+    if (s->looks == 1)
+        look_again(s);
 }
 
 static void on_interrupt(struct supervisor *s) {
@@ -82,11 +101,6 @@ static void on_interrupt(struct supervisor *s) {
         return;
     s->looks = 1;
     shell_process_interrupt(&s->shell);
-    shell_process_look(&s->shell);
-}
-
-static void look_again(struct supervisor *s) {
-    s->looks++;
     shell_process_look(&s->shell);
 }
 

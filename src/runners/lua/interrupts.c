@@ -74,10 +74,8 @@ static void set_timer(long milliseconds) {
  * be one of an earlier step. */
 static void interrupt_children(void) {
     struct descendants nobody = {0};
-    if (++looks < LOOKS_BEFORE_ALL)
-        descendants_signal(getpid(), SIGINT, &earlier, &told);
-    else if (looks < LOOKS_BEFORE_KILL)
-        descendants_signal(getpid(), SIGINT, NULL, &told);
+    if (++looks < LOOKS_BEFORE_KILL)
+        descendants_signal(getpid(), SIGINT, looks < LOOKS_BEFORE_ALL ? &earlier : NULL, &told);
     else if (looks == LOOKS_BEFORE_KILL)
         descendants_signal(getpid(), SIGKILL, NULL, &nobody);
 }

@@ -114,15 +114,21 @@ bool process_catches(pid_t pid, int number) {
     return (signals_of(pid, "\nSigCgt") & bit(number)) != 0;
 }
 
-void descendants_signal(pid_t pid, int number, const struct descendants *skipped,
+void descendants_tell(const struct descendants *descendants, pid_t of, int number,
+                      struct descendants *told) {
+    pid_t session = getsid(of);
+    for (size_t i = 0; i < descendants->count; i++) {
+        pid_t each = descendants->pids[i];
+        if (descendants_have(told, each) || getsid(each) != session)
+            continue;
+        kill(each, number);
+        descendants_add(told, each);
+    }
+}
+
+void descendants_signal(pid_t of, int number, const struct descendants *skipped,
                         struct descendants *told) {
     struct descendants now;
-    pid_t session = getsid(pid);
-    descendants_of(pid, skipped, &now);
-    for (size_t i = 0; i < now.count; i++) {
-        if (descendants_have(told, now.pids[i]) || getsid(now.pids[i]) != session)
-            continue;
-        kill(now.pids[i], number);
-        descendants_add(told, now.pids[i]);
-    }
+    descendants_of(of, skipped, &now);
+    descendants_tell(&now, of, number, told);
 }

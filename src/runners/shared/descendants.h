@@ -23,9 +23,12 @@ void descendants_of(pid_t pid, const struct descendants *skipped, struct descend
 void descendants_add(struct descendants *set, pid_t pid);
 bool descendants_have(const struct descendants *set, pid_t pid);
 
-/* Sends the signal to those of them that a terminal's Ctrl-C would reach: processes of the same
- * session. What is in `told` is not told again, and who is told is added to it. */
-void descendants_signal(pid_t pid, int number, const struct descendants *skipped,
+/* Sends the signal to those of these descendants that a terminal's Ctrl-C would reach: processes of
+ * the same session. What is in `told` is not told again, and who is told is added to it. */
+void descendants_tell(const struct descendants *descendants, pid_t of, int number,
+                      struct descendants *told);
+/* The same for all that there are now, without those in `skipped`. */
+void descendants_signal(pid_t of, int number, const struct descendants *skipped,
                         struct descendants *told);
 
 /* Whether the process has a handler for the signal. */
