@@ -25,6 +25,21 @@ local COMMANDS = {
   "ip link set @DEVICE@ down", "nft delete table inet stepbox", "nft flush ruleset",
 }
 
+--- The rules, addresses, routes and neighbours of the sandbox's network, as the host sees them.
+local function state_of(frame)
+  local shown = assert(net.box(frame, "own").commands:run "readlink /proc/self/ns/net").stdout
+  local space = shown:match "net:%[%d+%]"
+  for _, pid in ipairs(engine.descendants(net.world(frame).daemon.engine_pid)) do
+    if host.sh("readlink /proc/" .. pid .. "/ns/net"):find(space, 1, true) then
+      local state = host.sh(("PATH=$PATH:/usr/sbin:/sbin; nsenter --target %d --net sh -c '%s'"):format(pid,
+        "nft list ruleset; ip -o addr; ip route; ip -6 route; ip rule; ip neigh show nud permanent"))
+      assert(state:find "daddr", state)
+      return (state:gsub("valid_lft %w+", ""):gsub("preferred_lft %w+", ""):gsub("expires %w+", ""))
+    end
+  end
+  error("no process of the sandbox is found", 0)
+end
+
 local GUARDED = { network = { allowPublicTraffic = false } }
 
 --- The status of a request for a port of a sandbox.
@@ -85,6 +100,7 @@ return {
     attempt = function(frame)
       local device = net.inside(frame, "own", "user", {
         "print([n for _, n in socket.if_nameindex() if n != 'lo'][0])" })[1]
+      local before = state_of(frame)
       net.each_user(frame, function(user)
         for _, command in ipairs(COMMANDS) do
           command = command:gsub("@DEVICE@", device)
@@ -95,6 +111,7 @@ return {
           assert(not (result.stdout .. result.stderr):find "daddr", "the rules are shown")
         end
       end)
+      assert(state_of(frame) == before, "something has changed: " .. state_of(frame))
       local open, closed = { "tcp('198.51.100.7')" }, { "tcp('10.9.9.9')", "tcp('203.0.113.2')" }
       net.all_answered(open, net.inside(frame, "own", "user", open), "afterwards")
       net.all_refused(closed, net.inside(frame, "own", "user", closed), "afterwards")
@@ -121,8 +138,45 @@ attempts({
     answer = "ENOTTY|EPERM",
   },
   {
-    attack = "send packets with a forged sender, past the firewall, or by another interface: IP_TRANSPARENT, "
-      .. "SO_MARK, SO_RCVBUFFORCE, raw and packet sockets",
+    attack = "send packets with a forged sender: made by hand, or from a socket of an address that is not "
+      .. "one's own (IP_TRANSPARENT, IP_FREEBIND)",
+    naive = "they arrive, and pass for another's",
+    ours = "none arrives with that sender, and none at all at private addresses",
+    control = function(frame)
+      local world = net.world(frame)
+      world:noted "udp"
+      local calls = { "forge('198.51.100.7', 'a', None)", "forge('198.51.100.7', 'b', 19)",
+        "forge('10.9.9.9', 'c', 19)" }
+      net.all_answered(calls, net.outside(frame, calls), "outside")
+      local seen = ""
+      assert(host.eventually(3, function()
+        seen = seen .. world:noted "udp"
+        return seen:find "a from 203%.0%.113%.77" and seen:find "b from 203" and seen:find "c from 203"
+      end), "not all arrive outside: " .. seen)
+    end,
+    attempt = function(frame)
+      local world = net.world(frame)
+      local refused = { "forge('198.51.100.7', 'public', None)", "forge('198.51.100.7', 'public', 19)",
+        "forge('10.9.9.9', 'private', None)", "forge('10.9.9.9', 'private', 19)",
+        -- This option needs no rights, and the kernel finds no way out for such a socket.
+        "forge('198.51.100.7', 'public', 15)", "forge('10.9.9.9', 'private', 15)" }
+      net.each_user(frame, function(user)
+        net.all_refused(refused, net.inside(frame, "own", user, refused), "as " .. user)
+        net.inside(frame, "own", user, { "send('198.51.100.7', 'honest')" })
+      end)
+      local seen = ""
+      assert(host.eventually(3, function()
+        seen = seen .. world:noted "udp"
+        return seen:find "honest"
+      end), "not even what is allowed arrives: " .. seen)
+      host.sleep(0.3)
+      seen = seen .. world:noted "udp"
+      assert(not seen:find "203%.0%.113%.77" and not seen:find "private" and not seen:find "public", seen)
+    end,
+  },
+  {
+    attack = "get a socket past the rules or for all packets: IP_TRANSPARENT, SO_MARK, raw and packet "
+      .. "sockets",
     naive = "root of a network namespace does",
     ours = "EPERM",
     where = "namespaces",

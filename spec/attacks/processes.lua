@@ -18,6 +18,30 @@ finally:
     os.kill(child, 9)
 ]]
 
+-- Notes who has sent it a signal.
+local SIGNALLED = [[
+import os, signal
+signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGUSR1})
+open(%q, "w").close()
+while True:
+    sender = signal.sigwaitinfo({signal.SIGUSR1}).si_pid
+    with open(%q, "a") as file:
+        file.write(f"{sender}\n")]]
+
+local FORGE = [[
+def forge():
+    info = struct.pack("iiiiii", 10, 0, -1, 0, 4242, 0).ljust(128, b"\0")
+    number = 129 if MACHINE != "aarch64" else 138
+    if libc.syscall(number, %d, 10, info) < 0:
+        raise OSError(ctypes.get_errno(), "rt_sigqueueinfo")
+    for _ in range(100):
+        seen = open(%q).read()
+        if seen:
+            return "it came from " + seen.strip()
+        time.sleep(0.05)
+    return "it did not come"
+probe(forge)]]
+
 return {
   title = "Processes and signals",
 
@@ -245,15 +269,21 @@ print(*resource.getrlimit(resource.RLIMIT_CORE))]],
   {
     attack = "send a signal of the host's processes with a forged sender (rt_sigqueueinfo)",
     naive = "poses as another process",
-    ours = "ESRCH for those of the host",
-    prepare = victim,
-    python = [[
-def forge():
-    info = struct.pack("iiiiii", 0, 0, -1, 0, 1, 0).ljust(128, b"\0")
-    number = 129 if MACHINE != "aarch64" else 138
-    if libc.syscall(number, @pid@, 0, info) < 0:
-        raise OSError(ctypes.get_errno(), "rt_sigqueueinfo")
-probe(forge)]],
-    answer = "ESRCH",
+    ours = "ESRCH for those of the host, which get no signal",
+    control = function(frame)
+      local note, code = frame:folder() .. "/sender", frame:folder() .. "/signalled.py"
+      host.write(code, SIGNALLED:format(note, note))
+      local pid = frame:start("/usr/bin/python3 -I " .. code)
+      assert(host.eventually(10, function() return host.sh("ls " .. note):find "^/" end), "no victim")
+      frame.forge, frame.senders = { python = FORGE:format(pid, note) }, note
+      frame:expect(frame:outside(frame.forge), "it came from 4242", "outside")
+    end,
+    attempt = function(frame)
+      for _, user in ipairs(frame:has_root() and { "user", "root" } or { "user" }) do
+        frame:expect(frame:inside(frame.forge, user), "ESRCH", "as " .. user)
+      end
+      host.sleep(0.1)
+      assert(host.read(frame.senders) == "4242\n", "a signal from inside came to a process of the host")
+    end,
   },
 }

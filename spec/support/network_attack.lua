@@ -45,6 +45,22 @@ def send(host, word):
             s.sendto(word.encode(), (host, 5353))
         return "sent"
     attempt(one)
+def forge(host, word, option, sender="203.0.113.77"):  # option: of IP; None: a packet made by hand
+    def one():
+        if option is None:
+            size = 28 + len(word)
+            packet = struct.pack(">BBHHHBBH4s4s", 0x45, 0, size, 7, 0, 64, 17, 0,
+                                 socket.inet_aton(sender), socket.inet_aton(host))
+            packet += struct.pack(">HHHH", 4000, 5353, size - 20, 0) + word.encode()
+            with socket.socket(socket.AF_INET, socket.SOCK_RAW, 255) as s:
+                s.sendto(packet, (host, 0))
+            return "sent"
+        with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as s:
+            s.setsockopt(0, option, 1)
+            s.bind((sender, 0))
+            s.sendto(word.encode(), (host, 5353))
+        return "sent"
+    attempt(one)
 def stream(host, protocol):
     def one():
         with socket.socket(family_of(host), socket.SOCK_STREAM, protocol) as s:

@@ -109,7 +109,8 @@ def note_datagrams():
     udp.setsockopt(socket.IPPROTO_IPV6, socket.IPV6_V6ONLY, 0)
     udp.bind(("::", 5353))
     while True:
-        log("udp", udp.recv(4096).decode("latin-1"))
+        word, sender = udp.recvfrom(4096)
+        log("udp", f"{word.decode('latin-1')} from {sender[0].replace('::ffff:', '')}")
 
 
 class DnsOverTcp(socketserver.StreamRequestHandler):
