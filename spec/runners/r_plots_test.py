@@ -4,7 +4,7 @@ import base64
 import struct
 import unittest
 
-from r_process import RTest
+from r_process import RTest, start_r
 
 
 def size(result):
@@ -93,6 +93,12 @@ class Plots(RTest):
     def test_a_step_that_fails_shows_what_it_has_drawn(self):
         events = self.events("plot(1:7)\nstop('late')")
         self.assertEqual([event["type"] for event in events], ["result", "error"])
+
+    def test_a_step_that_quits_shows_what_it_has_drawn(self):
+        runner = start_r()
+        self.addCleanup(runner.close)
+        events = runner.step("plot(1)\nquit()")
+        self.assertEqual([event["type"] for event in events[1:]], ["result", "end"])
 
     def test_hooks_that_the_code_removes_come_back(self):
         self.events("setHook('before.plot.new', NULL, 'replace')")

@@ -95,6 +95,12 @@ class Values(RTest):
         self.assertIn("<td>&lt;x&gt;</td>", result["html"])
         self.assertIn("<th>n</th>", result["html"])
 
+    def test_help_is_text(self):
+        (result,) = self.results("help('mean')")
+        self.assertIn("Arithmetic Mean", result["text"])
+        self.events("f <- tempfile(); writeLines(c('one', 'two'), f)")
+        self.assertEqual(self.events("file.show(f)"), [{"type": "stdout", "text": "one\ntwo\n"}])
+
     def test_tables_are_cut_and_data_is_not(self):
         result = self.results("as.data.frame(matrix(1:30000, 1000))")[0]
         self.assertEqual(len(result["data"]["V1"]), 1000)

@@ -213,7 +213,8 @@ SEXP stepbox_console_fault(void) {
 
 SEXP stepbox_console_send(SEXP line) {
     const char *bytes = Rf_translateCharUTF8(STRING_ELT(line, 0));
-    channel_send(bytes, strlen(bytes));
+    if (console.in_step)
+        channel_send(bytes, strlen(bytes));
     return R_NilValue;
 }
 

@@ -24,6 +24,7 @@ local({
     for (category in c("LC_CTYPE", "LC_COLLATE", "LC_TIME", "LC_MESSAGES"))
         if (!grepl("UTF-?8", Sys.getlocale(category), ignore.case = TRUE))
             suppressWarnings(Sys.setlocale(category, "C.UTF-8"))
+    options(pager = runner$value_pager)
     runner$commands_install()
     runner$plots_install()
     lockEnvironment(runner, bindings = TRUE)

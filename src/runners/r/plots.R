@@ -125,4 +125,8 @@ plots_before_expression <- function() {
     })
 }
 
-plots_install <- function() options(device = plots_device)
+plots_install <- function() {
+    options(device = plots_device)
+    # quit() runs this before it closes the devices.
+    reg.finalizer(plots, function(plots) plots_flush(), onexit = TRUE)
+}

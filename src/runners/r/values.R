@@ -35,6 +35,15 @@ value_print <- function(x) {
     }
 }
 
+# What help() and file.show() show is text like any other.
+value_pager <- function(files, header, title, delete.file) {
+    for (i in seq_along(files)) {
+        if (nzchar(header[i])) cat(header[i], "\n", sep = "")
+        cat(gsub("_\b", "", readLines(files[i], warn = FALSE), fixed = TRUE), sep = "\n")
+    }
+    if (delete.file) unlink(files)
+}
+
 value_show <- function(x, is_main) {
     if (sink.number() > 0L) return(value_print(x)) # the code has its output elsewhere
     .Call(native$capture)
