@@ -17,6 +17,7 @@
 #include <pthread.h>
 #include <semaphore.h>
 #include <signal.h>
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <sys/wait.h>
 #include <time.h>
@@ -32,12 +33,18 @@ static void *isolate;
 static void (*terminate_execution)(void *isolate);
 static void (*cancel_termination)(void *isolate);
 static napi_threadsafe_function tell_loop;
-static sem_t signalled; /* all that a signal handler may touch */
+
+/* What the signal handler touches. The thread may come to run late, when another step has begun:
+ * each step has a number, and 0 is none. */
+static sem_t signalled;
+static atomic_uint current_step;
+static atomic_uint signalled_step;
 
 /* Below: guarded by the lock. */
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static pthread_cond_t loop_answered = PTHREAD_COND_INITIALIZER;
-static bool in_step;
+static unsigned step;
+static unsigned asked; /* the step for which the loop was asked to call back */
 static bool answered;
 static int running; /* how many run() are on the stack */
 static bool ended;  /* code was told to end */
@@ -46,8 +53,12 @@ static struct descendants before; /* the processes there were when the step bega
 
 static void on_signal(int number) {
     int saved = errno;
+    unsigned now = atomic_load(&current_step);
     (void)number;
-    sem_post(&signalled);
+    if (now) {
+        atomic_store(&signalled_step, now);
+        sem_post(&signalled);
+    }
     errno = saved;
 }
 
@@ -69,11 +80,12 @@ static void ask_loop(void) {
     until.tv_sec += until.tv_nsec / 1000000000L;
     until.tv_nsec %= 1000000000L;
     answered = false;
+    asked = step;
     napi_call_threadsafe_function(tell_loop, NULL, NAPI_NONBLOCKING);
     int waited = 0;
-    while (in_step && !answered && waited == 0)
+    while (step && !answered && waited == 0)
         waited = pthread_cond_timedwait(&loop_answered, &lock, &until);
-    if (in_step && !answered)
+    if (step && !answered)
         end_code();
 }
 
@@ -83,7 +95,7 @@ static void *watch(void *unused) {
         while (sem_wait(&signalled)) {
         }
         pthread_mutex_lock(&lock);
-        if (in_step) {
+        if (step && step == atomic_load(&signalled_step)) {
             /* As a terminal's Ctrl-C does; those are told again that the code goes on waiting for.
              */
             struct descendants told = {0};
@@ -113,7 +125,7 @@ static void on_loop(napi_env env, napi_value function, void *context, void *data
     pthread_mutex_lock(&lock);
     answered = true;
     take_back();
-    bool wanted = in_step;
+    bool wanted = step && step == asked;
     pthread_cond_signal(&loop_answered);
     pthread_mutex_unlock(&lock);
     napi_value undefined;
@@ -128,7 +140,9 @@ static napi_value begin(napi_env env, napi_callback_info info) {
     before.count = 0;
     if (has_children())
         descendants_of(getpid(), NULL, &before);
-    in_step = true;
+    static unsigned last;
+    step = ++last ? last : ++last;
+    atomic_store(&current_step, step);
     pthread_mutex_unlock(&lock);
     return NULL;
 }
@@ -137,7 +151,8 @@ static napi_value begin(napi_env env, napi_callback_info info) {
 static napi_value end(napi_env env, napi_callback_info info) {
     (void)env, (void)info;
     pthread_mutex_lock(&lock);
-    in_step = false;
+    step = 0;
+    atomic_store(&current_step, 0);
     take_back();
     pthread_cond_signal(&loop_answered);
     pthread_mutex_unlock(&lock);
