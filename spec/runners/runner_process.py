@@ -1,5 +1,6 @@
 """Plays the agent's part of the runner protocol against one real runner process."""
 
+import contextlib
 import json
 import os
 import select
@@ -54,10 +55,11 @@ class RunnerProcess:
             os.close(descriptor)
         try:
             self.process.wait(5)
-        except subprocess.TimeoutExpired:
-            os.killpg(self.process.pid, signal.SIGKILL)
+        finally:
+            # What the code has started, too: here no process 1 of a sandbox ends it.
+            with contextlib.suppress(ProcessLookupError):
+                os.killpg(self.process.pid, signal.SIGKILL)
             self.process.wait()
-            raise
 
     def send(self, message):
         self.socket.sendall(json.dumps(message).encode() + b"\n")
