@@ -7,11 +7,12 @@ from runner_process import ROOT, RunnerProcess
 
 BUILD = os.path.join(ROOT, os.environ.get("STEPBOX_BUILD", "build"))
 MAIN = os.path.join(BUILD, "share", "stepbox", "runners", "bash", "main.sh")
+BASH = os.environ.get("STEPBOX_BASH", "/bin/bash")
 
 
 class BashProcess(RunnerProcess):
     def __init__(self, **options):
-        command = ("/bin/bash", "--norc", "--noprofile", "-p", MAIN)
+        command = (BASH, "--norc", "--noprofile", "-p", MAIN)
         super().__init__(command=command, **options)
 
 

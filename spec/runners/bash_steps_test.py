@@ -135,7 +135,7 @@ class State(BashCase):
 
     def test_a_function_that_was_left_in_the_middle_leaves_nothing(self):
         self.outcome("set -- kept; f() { local a=1; echo ${undefined:?no}; }; f x > /dev/null")
-        self.prints('echo "$1 $a ${FUNCNAME[*]}"', "kept  main\n")
+        self.prints('g() { echo ${FUNCNAME[*]}; }; echo "$1 $a"; g', "kept \ng main\n")
 
     def test_signals_are_as_they_are_for_any_program(self):
         self.prints("trap -p; grep SigIgn /proc/$$/status", "SigIgn:\t0000000000000004\n")

@@ -2,7 +2,7 @@
  * bash_symbols.h - the parts of bash itself that the shell's loop uses.
  *
  * Bash exports them to libraries of builtins. They are declared here because few systems have a
- * package of its headers; all have been the same from bash 4.4 to 5.3.
+ * package of its headers; all have been the same from bash 5.1 to 5.3.
  */
 #ifndef STEPBOX_BASH_SYMBOLS_H
 #define STEPBOX_BASH_SYMBOLS_H
