@@ -134,10 +134,11 @@ class Exit(unittest.TestCase):
         runner.close()
 
     def test_crashes_are_crashes(self):
-        runner = start_r()
-        runner.start("tools::pskill(Sys.getpid(), 9); Sys.sleep(5)")
-        self.assertEqual(runner.process.wait(10), -signal.SIGKILL)
-        runner.close()
+        with tempfile.TemporaryDirectory() as folder:  # it leaves its own one behind
+            runner = start_r(env={"TMPDIR": folder})
+            runner.start("tools::pskill(Sys.getpid(), 9); Sys.sleep(5)")
+            self.assertEqual(runner.process.wait(10), -signal.SIGKILL)
+            runner.close()
 
     def test_it_does_not_read_files_of_the_directory(self):
         with tempfile.TemporaryDirectory() as folder:
