@@ -8,9 +8,14 @@ from java_process import JavaCase
 
 
 class Interrupts(JavaCase):
-    def interrupted(self, code, within=3.0):
-        """The events of a step that is interrupted once it has printed `go`."""
-        self.runner.start('System.out.println("go");' + code)
+    def interrupted(self, code, within=10.0, form='{ System.out.println("go"); %s }'):
+        """The events of a step that is interrupted once it has printed `go`.
+
+        The two are one snippet: with more of them the interrupt could come between.
+        """
+        if "{" in form and code[-1] not in ";}":
+            code += ";"
+        self.runner.start(form % code)
         events = self.runner.wait(lambda event: event["type"] == "stdout")
         time.sleep(0.1)
         begin = time.monotonic()
@@ -20,8 +25,8 @@ class Interrupts(JavaCase):
         self.assertEqual(events[-1], {"type": "end"})
         return events
 
-    def check(self, code, within=3.0):
-        events = self.interrupted(code, within)
+    def check(self, code, **options):
+        events = self.interrupted(code, **options)
         errors = [event for event in events if event["type"] == "error"]
         self.assertEqual([error["name"] for error in errors], ["InterruptedException"], events)
         self.assertEqual(errors[0]["value"], "the step was interrupted")
@@ -65,14 +70,16 @@ class Interrupts(JavaCase):
 
     def test_code_that_heeds_the_flag_ends_in_its_own_way(self):
         events = self.interrupted(
-            '{ while (!Thread.currentThread().isInterrupted()); System.out.println("tidy"); }'
+            'while (!Thread.currentThread().isInterrupted()); System.out.println("tidy")'
         )
         self.assertEqual("".join(e.get("text", "") for e in events), "go\ntidy\n")
+        self.assertEqual(events[-2]["name"], "InterruptedException")
         self.alive()
 
     def test_nothing_more_of_the_step_runs(self):
         self.interrupted(
-            "try { Thread.sleep(60_000); } catch (InterruptedException e) { }\nint after = 1;"
+            "try { Thread.sleep(60_000); } catch (InterruptedException e) { }",
+            form='{ System.out.println("go"); %s }\nint after = 1;',
         )
         self.assertEqual(self.error("after")["name"], "CompilationException")
 
@@ -101,8 +108,8 @@ class Interrupts(JavaCase):
             "class Endless { public String toString() { while (true); } }\n"
             "class Odd extends Exception { public String getMessage() { while (true); } }"
         )
-        self.check("new Endless()")
-        self.interrupted("throw new Odd();")
+        self.check("new Endless()", form='System.out.println("go");\n%s')
+        self.interrupted("throw new Odd()")
         self.alive()
 
     def test_what_belongs_to_the_thread_is_kept_without_one(self):

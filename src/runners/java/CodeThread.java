@@ -58,7 +58,7 @@ final class CodeThread {
 
         private synchronized void give(Callable<?> given) {
             result = null;
-            failure = new StepInterrupted(getStackTrace()); // for a thread that ends without a word
+            failure = new StepInterrupted();
             busy = true;
             code = given;
             notifyAll();
@@ -109,7 +109,9 @@ final class CodeThread {
         /** Raises the error wherever the code is. The thread takes no other code after that. */
         void stopCode() {
             retired = true;
-            Native.stop(this, new StepInterrupted(getStackTrace()));
+            StepInterrupted error = new StepInterrupted(getStackTrace());
+            failure = error; // for a thread that ends without a word
+            Native.stop(this, error);
             if (id != 0 && isAlive()) {
                 Native.wake(id);
             }

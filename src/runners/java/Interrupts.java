@@ -7,8 +7,11 @@ package stepbox.runner;
  * started get SIGINT too. Code that goes on is stopped by an error that is raised in it.
  */
 final class Interrupts {
-    /** Milliseconds that code has to heed Thread.interrupt(), and that lie between two stops. */
-    private static final long HEED = 250;
+    /** Milliseconds that code has to heed Thread.interrupt(). */
+    private static final long HEED = 300;
+
+    /** Milliseconds that it has to end after it was stopped, before it is stopped again. */
+    private static final long END = 2000;
 
     private boolean inStep;
     private boolean wanted; // in this step
@@ -92,7 +95,8 @@ final class Interrupts {
         boolean stopped = false;
         long since = System.nanoTime();
         while (running != null && runs == run) {
-            long left = HEED - (System.nanoTime() - since) / 1_000_000;
+            long patience = stopped ? END : HEED;
+            long left = patience - (System.nanoTime() - since) / 1_000_000;
             if (left > 0) {
                 try {
                     wait(left);

@@ -74,11 +74,12 @@ final class Runner {
         channel.beginStep(
                 "{\"type\": \"number_of_executions\", \"execution_count\": " + ++count + "}");
         join(start);
-        streams.repair();
-        Native.takeInterrupts();
-        Children.beginStep();
-        boolean hasReserve = reserve.fill();
+        boolean hasReserve = false;
         try {
+            hasReserve = reserve.fill();
+            streams.repair();
+            Native.takeInterrupts();
+            Children.beginStep();
             Map<String, String> before = environment.set(variables);
             try {
                 steps.run(code, count);

@@ -49,14 +49,13 @@ final class Steps {
             snippets = snippets.subList(last, last + 1);
             last = 0;
         }
-        for (int i = 0; i <= last; i++) {
-            if (interrupts.wanted()) {
-                send(Failures.interrupted(null));
-                break;
-            }
-            if (!run(snippets.get(i), code, step, declared, i == last)) {
-                break;
-            }
+        boolean goesOn = true;
+        for (int i = 0; i <= last && goesOn && !interrupts.wanted(); i++) {
+            goesOn = run(snippets.get(i), code, step, declared, i == last);
+        }
+        if (goesOn && interrupts.wanted()) {
+            // The code took it for something else, such as the end of what a child writes.
+            send(Failures.interrupted(null));
         }
         for (DeclarationSnippet declaration : declared) {
             warn(declaration);
@@ -134,10 +133,14 @@ final class Steps {
     }
 
     private void sendResult(Object value) {
+        String line = null;
         try {
-            send(shell.thread().call(() -> describe(value)));
+            line = shell.thread().call(() -> describe(value));
         } catch (Throwable e) {
-            send(Failures.interrupted(null));
+            // stopped
+        }
+        if (line != null && !interrupts.wanted()) {
+            send(line);
         }
     }
 
@@ -145,7 +148,7 @@ final class Steps {
         try {
             return Results.describe(value, streams::note);
         } catch (Throwable e) {
-            return interrupts.wanted() ? Failures.interrupted(null) : Failures.ofText(e);
+            return Failures.ofText(e);
         }
     }
 
