@@ -148,17 +148,25 @@ static void a_command_is_cut_and_goes_on(void **state) {
 
 static void what_nobody_follows_counts_for_nothing(void **state) {
     (void)state;
-    struct stream stream = start_shell(
-        "",
-        "trap : TERM; sleep 0.3; head -c 300000 /dev/zero; touch filled; sleep 60 & wait $!; "
-        "printf after",
-        "");
+    struct stream stream =
+        start_shell("",
+                    "until [ -e go ]; do sleep 0.02; done; head -c 300000 /dev/zero; touch filled; "
+                    "until [ -e more ]; do sleep 0.02; done; printf after",
+                    "");
     int pid = read_pid(&stream);
     close_stream(&stream);
+    /* The agent has seen that we left when it answers what came later. */
+    for (int i = 0; i < 3; i++) {
+        struct client *client = connect_envd(&from_client);
+        send_call(client, "List", "{}");
+        free(read_answer(client, false).body);
+        disconnect(client);
+    }
+    write_file("go", "");
     wait_for_file("filled");
     stream = follow_pid(pid, "");
     read_pid(&stream);
-    kill(pid, SIGTERM);
+    write_file("more", "");
     struct outcome outcome = read_all(stream);
     assert_string_equal(outcome.out, "after");
     assert_string_equal(outcome.err, "");
