@@ -1,0 +1,96 @@
+"""One step in a kernel: the request, and what comes of it."""
+
+import time
+
+
+class KernelStep:
+    def __init__(self, client, answers, count, executions, refused):
+        self._client = client
+        self._answers = answers
+        self._count = count
+        self._executions = executions
+        self._refused = refused
+        self._request = None
+        self.idle = False
+        self._reply = None
+        self._failed = False
+        self.begun = None  # when it was counted: the kernel runs the code from then on
+        self.leaving = False
+        self.interrupted = self.interrupt_sent = False
+
+    @property
+    def done(self):
+        return self.idle and self._reply is not None
+
+    def execute(self, code):
+        self._request = self._client.send(
+            self._client.shell,
+            "execute_request",
+            {
+                "code": code,
+                "silent": False,
+                "store_history": True,
+                "user_expressions": {},
+                "allow_stdin": False,
+                "stop_on_error": False,  # or else the kernel may refuse the next step, too
+            },
+        )
+
+    def take_messages(self):
+        client = self._client
+        while message := client.receive(client.stdin):
+            if message.kind == "input_request":  # though it was told that there is no input
+                client.send(client.stdin, "input_reply", {"value": ""}, message.header)
+        while not self.idle and (message := client.receive(client.iopub)):
+            if message.parent == self._request:
+                self._published(message.kind, message.content)
+        while message := client.receive(client.shell):
+            if message.parent == self._request and message.kind == "execute_reply":
+                self._reply = message.content
+        if self.done:
+            self._finish()
+
+    def give_up(self):
+        """The kernel is idle, and has not answered: it failed itself."""
+        self._reply = {"status": "silent"}
+        self._finish()
+
+    def _begin(self, content):
+        if not self.begun:
+            self.begun = time.monotonic()
+            number = content.get("execution_count")
+            known = isinstance(number, int) and number > 0
+            self._count(number + self._refused if known else self._executions + 1)
+
+    def _published(self, kind, content):
+        if kind == "status":
+            self.idle = content.get("execution_state") == "idle"
+        elif kind == "execute_input":
+            self._begin(content)
+        elif kind in ("stream", "display_data", "execute_result", "error"):
+            self._begin({})
+            if kind == "stream":
+                self._answers.stream(content)
+            elif kind == "error":
+                self._failed = True
+                self._answers.error(content)
+            else:
+                self._answers.display(content, kind == "execute_result")
+
+    def _finish(self):
+        reply = self._reply
+        self._begin(reply)
+        status = reply.get("status")
+        if status != "ok" and not self._failed:
+            if self.interrupted and not reply.get("ename"):
+                reply = {"ename": "KeyboardInterrupt"}
+            elif not reply.get("ename"):
+                reply = {
+                    "ename": "Error",
+                    "evalue": "the kernel did not answer (%s)" % status,
+                }
+            self._answers.error(reply)
+        payload = reply.get("payload")
+        for entry in payload if isinstance(payload, list) else ():
+            if isinstance(entry, dict) and entry.get("source") == "ask_exit":
+                self.leaving = not entry.get("keepkernel")
