@@ -60,6 +60,17 @@ class Interrupts(BashCase):
             self.assertEqual(self.events(code), [interrupt])
         self.prints("(kill -INT $BASHPID; echo no); echo $? $x", "130 kept\n")
 
+    def test_pipelines_that_are_not_whole_yet(self):
+        for delay in range(60):
+            self.runner.start("sleep 100 | cat | cat | cat")
+            self.runner.wait(lambda event: event["type"] == "number_of_executions")
+            time.sleep(delay / 30_000)
+            self.runner.interrupt()
+            self.assertEqual(self.runner.finish()[-1], {"type": "end"})
+            self.prints("echo on", "on\n")
+        time.sleep(0.2)
+        self.prints("pgrep -P $$ sleep; true", "")
+
     def test_what_waits_in_the_shell(self):
         directory = tempfile.TemporaryDirectory()
         self.addCleanup(directory.cleanup)

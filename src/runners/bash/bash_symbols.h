@@ -63,7 +63,11 @@ extern struct bash_job_counts {
     long limit;
     int processes[5];
     int slots; /* of `jobs` */
+    int numbers[6];
+    struct bash_job *last_made;
 } js;
+extern int already_making_children; /* between the first process of a pipeline and the last */
+extern int stop_pipeline(int in_background, void *deferred);
 
 /* Variables. */
 struct bash_variable {

@@ -93,11 +93,26 @@ static void run_users_trap(void) {
         run_interrupt_trap(0);
 }
 
+/* A pipeline that was not whole would go on with the next command: its processes become a job.
+ * Nobody else can interrupt them any more. */
+static void end_pipeline(void) {
+    if (!already_making_children)
+        return;
+    stop_pipeline(1, NULL);
+    const struct bash_process *first = js.last_made ? js.last_made->processes : NULL;
+    const struct bash_process *process = first;
+    while (process && shell_is_interrupted()) {
+        kill(process->pid, SIGINT);
+        process = process->next == first ? NULL : process->next;
+    }
+}
+
 /* Ends what a jump has left. Some errors end a shell that runs a script, and so they do here. */
 static void after_jump(int code) {
     if (getpid() != shell)
         exit_shell(last_command_exit_value);
     unlink_fifo_list();
+    end_pipeline();
     sigprocmask(SIG_SETMASK, &signals_blocked, NULL);
     if (shell_is_interrupted())
         return;
