@@ -106,10 +106,10 @@ class Interrupts(JavaScriptCase):
 
     def test_several_at_once(self):
         self.runner.start("while (true) {}")
-        time.sleep(0.1)
+        events = self.runner.wait(lambda event: event["type"] == "number_of_executions")
         for _ in range(5):
             self.runner.interrupt()
-        events = self.runner.finish()
+        events += self.runner.finish()
         self.assertEqual(
             [event["type"] for event in events], ["number_of_executions", "error", "end"]
         )

@@ -80,12 +80,13 @@ class JavaScriptCase(unittest.TestCase):
         self.assertNotIn("\x1b", event["traceback"])
         return event
 
-    def interrupted(self, code, after=0.15, within=2):
+    def interrupted(self, code, after=0.15, within=10):
         """The events of a step that is interrupted while it runs."""
         self.runner.start(code)
+        events = self.runner.wait(lambda event: event["type"] == "number_of_executions")
         time.sleep(after)
         begin = time.monotonic()
         self.runner.interrupt()
-        events = self.runner.finish()
+        events += self.runner.finish()
         self.assertLess(time.monotonic() - begin, within)
         return events
