@@ -2,9 +2,10 @@
 --   lua5.4 tools/test.lua [SUITE...]     suites: units, runners, conformance, specs, and
 --                                         attacks, a part of specs whose verdicts are printed
 -- Called by `make test`, which says in the environment where things are: STEPBOX_ROOT, STEPBOX_BUILD, and in
--- STEPBOX_UNITS the unit programs. They run side by side, in as many lanes as LANES says or there are
--- processors, each lane with an engine and a runtime folder of its own; those that measure time or bear no
--- neighbours run by themselves after that. A run fails when it leaves a process or a socket behind.
+-- STEPBOX_UNITS the unit programs. They run side by side, in as many lanes as LANES says, or one more than
+-- there are processors, since most tests wait; each lane has an engine and a runtime folder of its own. Those
+-- that take all of the machine run by themselves after that. A run fails when it leaves a process or a socket
+-- behind.
 
 local counts = require "tools.test.counts"
 local lanes = require "tools.test.lanes"
@@ -120,7 +121,7 @@ local function show(job, output, status, seconds)
   io.stdout:flush()
 end
 
-lanes.run(folder, jobs, tonumber(os.getenv "LANES") or tonumber(capture "nproc"), show)
+lanes.run(folder, jobs, tonumber(os.getenv "LANES") or tonumber(capture "nproc") + 1, show)
 lanes.run(folder, alone, 1, show)
 
 local verdicts = io.open(folder .. "/verdicts")

@@ -19,7 +19,7 @@ local function start(frame, name, python, options)
   local path = ("/tmp/neighbour-%d"):format(frame.files_made)
   assert(frame:box(name).files:write(path, python))
   run(frame, name, ("python3 -I %s >%s.out 2>&1 & "
-    .. "for i in $(seq 200); do [ -s %s.out ] && break; sleep 0.02; done; grep -q ready %s.out"):format(
+    .. "for i in $(seq 1000); do [ -s %s.out ] && break; sleep 0.02; done; grep -q ready %s.out"):format(
     path, path, path, path), options)
 end
 
@@ -28,7 +28,7 @@ local function start_outside(frame, python)
   os.remove(path .. ".out")
   host.write(path, python)
   local pid = frame:start(("sh -c 'exec /usr/bin/python3 -I %s >%s.out 2>&1'"):format(path, path))
-  assert(host.eventually(5, function() return host.read(path .. ".out"):find "ready" end),
+  assert(host.eventually(20, function() return host.read(path .. ".out"):find "ready" end),
     host.read(path .. ".out"))
   return pid
 end
@@ -282,10 +282,11 @@ time.sleep(300)]])
       -- What a supervisor leaves behind that is ended so.
       local note = frame:folder() .. "/child"
       local pid = frame:start(("sh -c 'sleep 300 & echo $! >%s; wait'"):format(note))
-      assert(host.eventually(2, function() return host.read(note) ~= "" end))
+      assert(host.eventually(20, function() return host.read(note) ~= "" end))
       os.execute("kill -9 " .. pid)
       local child = trim(host.read(note))
-      assert(host.read("/proc/" .. child .. "/comm") == "sleep\n")
+      -- The shell may have written its number before it became that program.
+      assert(host.eventually(20, function() return host.read("/proc/" .. child .. "/comm") == "sleep\n" end))
       os.execute("kill -9 " .. child)
     end,
     attempt = function(frame)
