@@ -60,6 +60,13 @@ class Interrupts(BashCase):
             self.assertEqual(self.events(code), [interrupt])
         self.prints("(kill -INT $BASHPID; echo no); echo $? $x", "130 kept\n")
 
+    def test_nothing_of_the_step_goes_on(self):
+        for _ in range(5):
+            self.check("x=$(while :; do :; done)")
+            self.check("x=$(sleep 100; sleep 100)")
+        time.sleep(0.2)
+        self.prints("pgrep -P $$ -f 'stepbox_shell|sleep'; true", "")
+
     def test_pipelines_that_are_not_whole_yet(self):
         for delay in range(60):
             self.runner.start("sleep 100 | cat | cat | cat")

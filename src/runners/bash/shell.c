@@ -163,6 +163,7 @@ static void take_step(void) {
     if (shell_is_interrupted()) {
         run_users_trap();
         step->outcome = OUTCOME_INTERRUPTED;
+        shell_interrupts_list_background();
         last_command_exit_value = 128 + SIGINT;
     }
     shell_interrupts_arm(false);

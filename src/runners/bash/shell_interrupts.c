@@ -15,7 +15,7 @@ static volatile sig_atomic_t signalled; /* SIGINT came, from the code or from ba
 
 /* In a signal handler, while bash waits or runs code: the table may be in the middle of a change.
  */
-static void list_background(void) {
+void shell_interrupts_list_background(void) {
     uint32_t count = 0;
     for (int i = 0; jobs && i < js.slots; i++) {
         const struct bash_job *job = jobs[i];
@@ -38,7 +38,7 @@ static void on_look(int number) {
     (void)number;
     if (in_code && getpid() == shell) {
         uint32_t wanted = __atomic_load_n(&step->interrupts, __ATOMIC_SEQ_CST);
-        list_background();
+        shell_interrupts_list_background();
         if (wanted != interrupted) {
             interrupted = wanted;
             interrupt_state = 1;

@@ -18,5 +18,7 @@ void shell_interrupts_reset(struct shared_step *step, pid_t supervisor);
 /* Whether the code of the step runs, which alone can be interrupted. */
 void shell_interrupts_arm(bool armed);
 bool shell_is_interrupted(void);
+/* Tells the supervisor what is in the background: not to be interrupted with the step. */
+void shell_interrupts_list_background(void);
 
 #endif

@@ -57,8 +57,17 @@ static void begin_step(struct supervisor *s, const struct request *request) {
     shell_process_run(&s->shell, request->code, request->env);
 }
 
+/* The shell may have left what it waited for before that was interrupted, too: `x=$(sleep 100)`. */
+static void interrupt_left_behind(struct supervisor *s) {
+    struct descendants spared = s->earlier;
+    if (shell_process_background(&s->shell, &spared))
+        descendants_signal(s->shell.pid, SIGINT, &spared, &s->told);
+}
+
 static void end_step(struct supervisor *s) {
     s->running = false;
+    if (s->looks)
+        interrupt_left_behind(s);
     report_outcome(&s->wire, s->shell.step);
     report_end(&s->wire, false);
     shell_process_forget(&s->shell);
