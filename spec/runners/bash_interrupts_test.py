@@ -61,11 +61,17 @@ class Interrupts(BashCase):
         self.prints("(kill -INT $BASHPID; echo no); echo $? $x", "130 kept\n")
 
     def test_nothing_of_the_step_goes_on(self):
-        for _ in range(5):
-            self.check("x=$(while :; do :; done)")
-            self.check("x=$(sleep 100; sleep 100)")
+        runner = BashProcess()
+        self.addCleanup(runner.close)
+        for code in ("x=$(while :; do :; done)", "x=$(sleep 100; sleep 100)") * 5:
+            runner.start("echo go; " + code)
+            runner.wait(lambda event: event["type"] == "stdout")
+            time.sleep(0.05)
+            runner.interrupt()
+            runner.finish()
         time.sleep(0.2)
-        self.prints("pgrep -P $$ -f 'stepbox_shell|sleep'; true", "")
+        text = runner.step("pgrep -P $$ -af 'stepbox_shell|sleep'; echo none")[1]["text"]
+        self.assertEqual(text, "none\n")
 
     def test_pipelines_that_are_not_whole_yet(self):
         for delay in range(60):
