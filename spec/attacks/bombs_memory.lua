@@ -160,7 +160,8 @@ print(in_child(segments))]],
         last = done and "written" or code
         if last == "sandbox_lost" then break end
       end
-      assert(host.read(place.daemon.log):find "the kernel ended its agent", "the log does not say why")
+      local function told() return host.read(place.daemon.log):find "the kernel ended its agent" end
+      assert(host.eventually(5, told), "the log does not say why")
       return ("%s, %s"):format(first, last)
     end,
     ends = "context_lost, sandbox_lost",
