@@ -4,6 +4,7 @@
 
 local stepbox = require "stepbox"
 local host = require "spec.support.host"
+local languages = require "spec.support.languages"
 
 local MIB = 1024 * 1024
 
@@ -225,6 +226,18 @@ ends = [os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) for child in children
     assert.equal("2", assert(box:step "1 + 1").text)
     box:kill()
     assert.matches("three quarters", select(2, stepbox.create { memory = 100 * MIB, disk = 90 * MIB }))
+  end)
+
+  it("JavaScript collects its garbage within the sandbox's memory, not the host's", function()
+    local there, why = languages.has "javascript"
+    if not there then return pending(why) end
+    local function heap_mib(memory)
+      local box <close> = create { memory = memory }
+      local code = "require('v8').getHeapStatistics().heap_size_limit / 1048576"
+      return tonumber(assert(box:step(code, { language = "js" })).text)
+    end
+    assert.is_true(heap_mib(256 * MIB) < 256)
+    assert.is_true(heap_mib(1024 * MIB) > 512)
   end)
 
   it("a part of a processor is no more than that", function()

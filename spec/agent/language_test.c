@@ -56,7 +56,7 @@ static void finds_runners_that_are_there(void **state) {
     assert_string_equal(language->name, "python");
     assert_null(language_find("cobol", directory));
     assert_null(language_find("../python", directory));
-    assert_int_equal(language_start_command(language, directory, 3, &command), 0);
+    assert_int_equal(language_start_command(language, directory, 3, 0, &command), 0);
     assert_non_null(strstr(command.argv[0], "python3"));
     assert_string_equal(command.argv[1], path);
     assert_string_equal(command.argv[2], "3");
@@ -64,7 +64,7 @@ static void finds_runners_that_are_there(void **state) {
     char *too_long = calloc(1, 5000);
     memset(too_long, 'x', 4999);
     assert_null(language_find("python", too_long));
-    assert_int_equal(language_start_command(language, too_long, 3, &command), -1);
+    assert_int_equal(language_start_command(language, too_long, 3, 0, &command), -1);
     free(too_long);
     unlink(path);
     *strrchr(path, '/') = '\0';
@@ -79,13 +79,15 @@ static void gives_options_and_variants(void **state) {
                                              .file = "main.q",
                                              .programs = {"/no/such/program", "sh"},
                                              .options = {"-x", "-y"},
+                                             .heap_option = "--heap=",
                                              .variant = "loud"};
-    static const char *const words[] = {"sh", "-x", "-y", "/r/quiet/main.q", "12", "loud"};
+    static const char *const words[] = {"sh", "-x",  "-y", "--heap=500", "/r/quiet/main.q",
+                                        "12", "loud"};
     language_command command;
-    assert_int_equal(language_start_command(&language, "/r", 12, &command), 0);
+    assert_int_equal(language_start_command(&language, "/r", 12, 800 << 20, &command), 0);
     for (size_t i = 0; i < sizeof words / sizeof *words; i++)
         assert_string_equal(command.argv[i], words[i]);
-    assert_null(command.argv[6]);
+    assert_null(command.argv[7]);
 }
 
 static void says_what_is_missing(void **state) {

@@ -2,10 +2,15 @@
 #include "language.h"
 
 #include <glob.h>
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
+
+#define MIB (1024 * 1024)
+/* Of a runner's memory: the interpreter's own, code and stacks are in the rest. */
+#define HEAP_EIGHTHS 5
 
 static bool has_name(const struct language *language, const char *name) {
     if (strcmp(language->name, name) == 0)
@@ -121,7 +126,7 @@ bool language_is_installed(const struct language *language, char fault[LANGUAGE_
 }
 
 int language_start_command(const struct language *language, const char *runners, int channel,
-                           language_command *command) {
+                           int64_t data, language_command *command) {
     if (runner_file(language, runners, command->file, sizeof command->file))
         return -1;
     size_t count = 0;
@@ -129,6 +134,11 @@ int language_start_command(const struct language *language, const char *runners,
     command->argv[count++] = (char *)choose_program(language);
     for (size_t i = 0; i < LANGUAGE_WORDS && language->options[i]; i++)
         command->argv[count++] = (char *)language->options[i];
+    if (language->heap_option && data > 0) {
+        snprintf(command->heap, sizeof command->heap, "%s%" PRId64, language->heap_option,
+                 data / 8 * HEAP_EIGHTHS / MIB);
+        command->argv[count++] = command->heap;
+    }
     command->argv[count++] = command->file;
     command->argv[count++] = command->channel;
     command->argv[count++] = (char *)language->variant;

@@ -8,6 +8,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 #define LANGUAGE_NAME_MAX 64
 /* Bytes of what is said of a language that is missing. */
@@ -24,14 +25,15 @@ bool language_has_runner(const struct language *language, const char *runners);
 bool language_is_installed(const struct language *language, char fault[LANGUAGE_FAULT_MAX]);
 
 typedef struct language_command {
-    char *argv[LANGUAGE_WORDS + 5];
+    char *argv[LANGUAGE_WORDS + 6];
     char file[4096];
+    char heap[64];
     char channel[12];
 } language_command;
 
-/* Fills in the command of the runner, for a channel on the descriptor. 0, or -1 when a path is too
- * long. */
+/* Fills in the command of the runner, for a channel on the descriptor. data: bytes of its own
+ * memory that it may write to, 0: any number. 0, or -1 when a path is too long. */
 int language_start_command(const struct language *language, const char *runners, int channel,
-                           language_command *command);
+                           int64_t data, language_command *command);
 
 #endif

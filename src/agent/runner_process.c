@@ -4,6 +4,7 @@
 #include "environment.h"
 #include "runner_source.h"
 #include "spawn.h"
+#include "spawn_limits.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -43,7 +44,7 @@ static pid_t start_process(const runner_options *options, int channel, int out, 
     pid_t pid = -1;
     errno = ENOMEM;
     if (envp && language_start_command(options->language, options->runners, SPAWN_CHANNEL_FD,
-                                       &command) == 0)
+                                       spawn_limits_runner_data(), &command) == 0)
         pid = spawn_program(&(spawn_options){.argv = command.argv,
                                              .envp = envp,
                                              .cwd = options->cwd,
@@ -134,8 +135,7 @@ static void on_answer(const int fds[RUNNER_FDS], void *user) {
 
 bool runner_process_take_spare(const runner_options *options, runner_ends *ends) {
     int fds[RUNNER_FDS];
-    json_t *begin =
-        runner_source_has(options->language->name) ? make_begin(options) : NULL;
+    json_t *begin = runner_source_has(options->language->name) ? make_begin(options) : NULL;
     if (begin && runner_source_take_spare(options->source, fds)) {
         *ends = ends_of(fds, begin);
         return true;

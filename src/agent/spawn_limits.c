@@ -16,6 +16,10 @@ void spawn_limits_of_data(int64_t runners, int64_t programs) {
     program_data = (rlim_t)programs;
 }
 
+int64_t spawn_limits_runner_data(void) {
+    return (int64_t)runner_data;
+}
+
 void spawn_limits_raise(void) {
     if (getrlimit(RLIMIT_NPROC, &processes))
         return;

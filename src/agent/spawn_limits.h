@@ -16,6 +16,8 @@ void spawn_limits_raise(void);
 /* At start: bytes that a runner, or any program, may write to of its own memory (RLIMIT_DATA). 0:
  * no limit. Runners may raise theirs up to that of programs. */
 void spawn_limits_of_data(int64_t runners, int64_t programs);
+/* What was said of runners. */
+int64_t spawn_limits_runner_data(void);
 
 /* In the child, while it still is who the agent is. When memory runs out the kernel shall end
  * programs, not the agent. */

@@ -22,6 +22,7 @@ const struct language language_table[] = {
      .file = "main.js",
      .programs = {"/usr/bin/node", "node"},
      .options = {NODE_OPTIONS},
+     .heap_option = "--max-old-space-size=",
      .needs = {ACORN},
      .packages = "nodejs node-acorn"},
     {.name = "typescript",
@@ -30,6 +31,7 @@ const struct language language_table[] = {
      .file = "main.js",
      .programs = {"/usr/bin/node", "node"},
      .options = {NODE_OPTIONS},
+     .heap_option = "--max-old-space-size=",
      .variant = "typescript",
      .needs = {ACORN, "/usr/share/nodejs/typescript/lib/typescript.js:"
                       "/usr/local/lib/node_modules/typescript/lib/typescript.js:"

@@ -22,7 +22,10 @@ struct language {
      * user's own; the last is a name on PATH. */
     const char *programs[LANGUAGE_WORDS];
     const char *options[LANGUAGE_WORDS]; /* before the runner's file */
-    const char *variant;                 /* after the channel's descriptor, or NULL */
+    /* Begins an option that takes the MiB of the heap, or NULL: what an interpreter chooses by the
+     * host's memory is more than the sandbox has. */
+    const char *heap_option;
+    const char *variant; /* after the channel's descriptor, or NULL */
     /* Patterns as glob(7) has them, alternatives apart by ':'. Of each one must be there. */
     const char *needs[LANGUAGE_NEEDS];
     const char *packages; /* Debian's, that bring interpreter and needs */
