@@ -77,7 +77,7 @@ os.symlink("a.csv", "out/link.csv")]],
     assert.is_nil(out.error:find "never")
     out = run {
       code = "open('log', 'w').write('x'); import time; time.sleep(9)",
-      step_timeout = 0.5,
+      step_timeout = 2,
       outputs = { "log" },
     }
     assert.same({ log = "x" }, by_path(out.files))

@@ -93,7 +93,7 @@ print("d")
       { error = { "Odd", "odd one",
         like ".*KeyError: 'k'.*The above exception was the direct cause.*Odd: odd one" } } },
     { "raise ExceptionGroup('many', [Odd(), ValueError(2)])",
-      { error = { "ExceptionGroup", "many (2 sub-exceptions)" } } },
+      { error = { "ExceptionGroup", "many (2 sub-exceptions)", like ".*Odd: odd one\n.*ValueError: 2\n.*" } } },
     { "def deep(): return deep()\ndeep()",
       { error = { "RecursionError", like "maximum recursion depth exceeded.*" } } },
   },

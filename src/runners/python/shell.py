@@ -1,7 +1,9 @@
 """IPython's shell without a terminal, a profile, a history file or a thread of its own."""
 
 import asyncio
+import builtins
 import sys
+from traceback import format_exception
 
 from stepbox_runner.without_terminal import IPython  # comes before anything else of IPython
 import IPython.core.interactiveshell as interactiveshell
@@ -32,6 +34,20 @@ def _text(value):
         return str(value)
     except Exception:
         return "<exception str() failed>"
+
+
+# Python has them from 3.11 on.
+GROUPS = getattr(builtins, "BaseExceptionGroup", ())
+
+
+def _has_group(error):
+    seen = set()
+    while error is not None and id(error) not in seen:
+        if isinstance(error, GROUPS):
+            return True
+        seen.add(id(error))
+        error = error.__context__
+    return False
 
 
 class Shell(interactiveshell.InteractiveShell):
@@ -121,7 +137,13 @@ class Shell(interactiveshell.InteractiveShell):
             # The interrupt reached an await of the code as a cancellation.
             value = KeyboardInterrupt().with_traceback(traceback)
             exc_tuple = KeyboardInterrupt, value, traceback
-        super().showtraceback(exc_tuple, *args, **kwargs)
+        if _has_group(value):
+            # IPython would print it, or leave the members out.
+            self._get_exc_info((kind, value, traceback))
+            lines = format_exception(kind, value, traceback.tb_next or traceback)
+            self._showtraceback(kind, value, lines)
+        else:
+            super().showtraceback(exc_tuple, *args, **kwargs)
 
     def _showtraceback(self, etype, evalue, stb):
         if self.channel.is_ours():
