@@ -9,29 +9,33 @@ local CLOSING = { [")"] = true, ["]"] = true, ["}"] = true }
 local OPENING = { ["("] = true, ["["] = true, ["{"] = true }
 
 -- How each language writes comments and strings. `quotes`: whether a string may span lines. `continues`: what
--- a line ends with that goes on; `complete`: what looks like that, but is whole. `words`: what opens and
--- closes blocks. A language that is not here is read like C.
+-- a line ends with that goes on, and the words of that kind; `complete`: what looks like that, but is whole.
+-- `words`: what opens and closes blocks. A language that is not here is read like C.
 local C_LIKE = {
   comment = "//", block_comment = true, quotes = { ['"'] = false, ["'"] = false },
-  continues = "[=,&|?+*.%-]$", complete = "[+][+]$", complete_too = "%-%-$",
+  continues = "[=,&|?:+*.%-]$", arrow = "[=-]>$", continuing = { ["else"] = true },
+  complete = "[+][+]$", complete_too = "%-%-$",
 }
+
+local function like_c(own)
+  for name, value in pairs(C_LIKE) do
+    if own[name] == nil then own[name] = value end
+  end
+  return own
+end
+
 local SYNTAX = {
   python = { comment = "#", quotes = { ['"'] = false, ["'"] = false }, triple = "[\"']" },
-  javascript = {
-    comment = "//", block_comment = true, quotes = { ['"'] = false, ["'"] = false, ["`"] = true },
-    continues = C_LIKE.continues, complete = C_LIKE.complete, complete_too = C_LIKE.complete_too,
-  },
-  java = {
-    comment = "//", block_comment = true, quotes = { ['"'] = false, ["'"] = false }, triple = '"',
-    continues = C_LIKE.continues, complete = C_LIKE.complete, complete_too = C_LIKE.complete_too,
-  },
+  javascript = like_c { quotes = { ['"'] = false, ["'"] = false, ["`"] = true }, patterns = true },
+  java = like_c { triple = '"' },
   r = {
     comment = "#", quotes = { ['"'] = true, ["'"] = true, ["`"] = true }, continues = "[-+*/^=<|&~,%%>]$",
-    complete = "%-%-$",
+    continuing = { ["else"] = true }, complete = "%-%-$",
   },
   lua = {
     comment = "--", long_brackets = true, quotes = { ['"'] = false, ["'"] = false },
-    continues = "[=,+*/%%^<>~-]$",
+    continues = "[=,+*/%%^<>~.-]$", continuing = { ["and"] = true, ["or"] = true, ["not"] = true },
+    complete = "%.%.%.$", complete_too = "<%s*%a+%s*>$",
     words = {
       ["function"] = 1, ["do"] = 1, ["if"] = 1, ["repeat"] = 1, ["end"] = -1, ["until"] = -1,
     },
@@ -84,6 +88,28 @@ local function skip_text(text, i, syntax)
   if quotes then return skip_string(text, i, quotes, spans) or false end
 end
 
+-- Behind these words of JavaScript a value stands, and a slash begins a regular expression.
+local BEFORE_VALUE = {
+  ["return"] = true, ["typeof"] = true, ["case"] = true, ["in"] = true, ["of"] = true, ["do"] = true,
+  ["else"] = true, ["void"] = true, ["delete"] = true, ["await"] = true, ["yield"] = true,
+}
+
+--- Behind the regular expression that begins at `i`, where what stands before it in its line allows one; nil
+--- when there is none.
+local function skip_pattern(text, i, before)
+  local word = before:match "([%a_$][%w_$]*)%s*$"
+  if before:find "[%w_$)%]}\"'`.]%s*$" and not BEFORE_VALUE[word or ""] then return nil end
+  local in_class = false
+  local at = text:find("[\\\n/%[%]]", i + 1)
+  while at do
+    local c = text:sub(at, at)
+    if c == "\n" then return nil end
+    if c == "/" and not in_class then return at + 1 end
+    if c == "[" then in_class = true elseif c == "]" then in_class = false end
+    at = text:find("[\\\n/%[%]]", at + (c == "\\" and 2 or 1))
+  end
+end
+
 -- Where something else than plain text may begin.
 local SPECIAL = "[\n\"'`/#%-%[%](){}]"
 
@@ -95,43 +121,55 @@ local function count_words(text, words)
 end
 
 --- Behind what begins at `i`, a character that may be special: an index, or nil when that does not end; and
---- what it is in the line that it is in.
-local function skip(text, i, syntax)
+--- what it is in the line that it is in, of which `line` came before it.
+local function skip(text, i, syntax, line)
   local behind = skip_comment(text, i, syntax)
   if behind ~= nil then return behind or nil, "" end
   behind = skip_text(text, i, syntax)
   if behind ~= nil then return behind or nil, '"' end
+  if syntax.patterns and text:sub(i, i) == "/" then
+    behind = skip_pattern(text, i, table.concat(line))
+    if behind then return behind, '"' end
+  end
   return i + 1, text:sub(i, i)
 end
 
---- Walks over the text. Returns how many brackets and blocks are open, whether a string or comment is, and
---- the last line without comment and spaces.
+local function trimmed(line) return (table.concat(line):gsub("%s+$", "")) end
+
+--- Walks over the text. Returns how many brackets and blocks are open, whether a string or comment is, the
+--- last line without comment and spaces, and whether a line before it ends with a colon outside of brackets.
 local function scan(text, syntax)
-  local depth, i, last = 0, 1, {}
+  local depth, i, last, has_colon = 0, 1, {}, false
   while i <= #text do
     local at = text:find(SPECIAL, i) or #text + 1
     local plain = text:sub(i, at - 1)
     last[#last + 1] = plain
     if syntax.words then depth = depth + count_words(plain, syntax.words) end
     if at > #text then break end
-    local behind, said = skip(text, at, syntax)
-    if not behind then return depth, true, "" end
+    local behind, said = skip(text, at, syntax, last)
+    if not behind then return depth, true, "", has_colon end
     if OPENING[said] then depth = depth + 1 elseif CLOSING[said] then depth = depth - 1 end
-    if said == "\n" then last = {} else last[#last + 1] = said end
+    if said == "\n" then
+      has_colon = has_colon or (depth == 0 and trimmed(last):sub(-1) == ":")
+      last = {}
+    else
+      last[#last + 1] = said
+    end
     i = behind
   end
-  return depth, false, (table.concat(last):gsub("%s+$", ""))
+  return depth, false, trimmed(last), has_colon
 end
 
 --- Python: a block goes on until an empty line, as in Python's own prompt.
-local function python_block_is_open(text, last_line)
+local function python_block_is_open(text, last_line, has_colon)
   if last_line:find ":$" then return true end
-  local final = text:match "([^\n]*)$"
-  local is_block = text:find "^%s*@" or text:find "\n[ \t]+%S" or text:find ":%s*\n"
-  return final:find "%S" ~= nil and is_block ~= nil
+  local is_block = has_colon or text:find "^%s*@" ~= nil
+  return is_block and text:match("([^\n]*)$"):find "%S" ~= nil
 end
 
 local function goes_on(last_line, syntax)
+  local word = syntax.continuing and last_line:match "[%w_.]+$"
+  if word and syntax.continuing[word] or syntax.arrow and last_line:find(syntax.arrow) then return true end
   if not syntax.continues or not last_line:find(syntax.continues) then return false end
   for _, whole in ipairs { syntax.complete or false, syntax.complete_too or false } do
     if whole and last_line:find(whole) then return false end
@@ -153,9 +191,9 @@ function lines.is_open(text, language)
     return text:find "^%s*%%%%" ~= nil and text:match("([^\n]*)$"):find "%S" ~= nil
   end
   local syntax = SYNTAX[language] or C_LIKE
-  local depth, in_string, last_line = scan(text, syntax)
+  local depth, in_string, last_line, has_colon = scan(text, syntax)
   if in_string or depth > 0 then return true end
-  if is_python then return last_line:find "\\$" ~= nil or python_block_is_open(text, last_line) end
+  if is_python then return last_line:find "\\$" ~= nil or python_block_is_open(text, last_line, has_colon) end
   return goes_on(last_line, syntax)
 end
 

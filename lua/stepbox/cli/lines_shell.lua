@@ -10,29 +10,40 @@ local CLOSING = { ["fi"] = true, ["done"] = true, ["esac"] = true, ["}"] = true 
 local BEFORE_COMMAND = {
   ["if"] = true, ["then"] = true, ["elif"] = true, ["else"] = true, ["do"] = true, ["while"] = true,
   ["until"] = true, ["{"] = true, ["!"] = true, ["time"] = true,
+  ["coproc"] = true,
 }
-local LOOPS = { ["for"] = true, ["select"] = true }
+local LOOPS = { ["for"] = true, ["select"] = true, ["while"] = true, ["until"] = true }
 
 local Scan = {}
 Scan.__index = Scan
 
---- Behind the quotes that begin at `at`, or nil when they do not end.
-local function skip_quotes(text, at)
+--- Behind the quotes that begin at `at`, or nil when they do not end. `has_escapes`: single ones of $'...'.
+local function skip_quotes(text, at, has_escapes)
   local quote = text:sub(at, at)
   at = at + 1
   while at <= #text do
     local c = text:sub(at, at)
     if c == quote then return at + 1 end
-    at = at + (c == "\\" and quote ~= "'" and 2 or 1)
+    at = at + (c == "\\" and (has_escapes or quote ~= "'") and 2 or 1)
   end
 end
 
 --- Notes a here-document whose operator is at `at`; returns the index behind it.
 function Scan:note_document(at)
-  local dash, quote, word, behind = self.text:match("^<<(%-?)%s*([\"']?)([%w_.-]+)()", at)
+  local dash, _, word, behind = self.text:match("^<<(%-?)[ \t]*([\"'])([^\n]-)%2()", at)
+  if not word then dash, word, behind = self.text:match("^<<(%-?)[ \t]*\\?([%w_.-]+)()", at) end
   if not word then return at + 2 end
   self.documents[#self.documents + 1] = { word = word, may_be_indented = dash == "-" }
-  return behind + #quote
+  return behind
+end
+
+--- Whether what stands here is arithmetic, where << is no here-document.
+function Scan:is_arithmetic()
+  for i = #self.stack, 1, -1 do
+    if self.stack[i] == "))" then return true end
+    if self.stack[i] ~= ")" then return false end
+  end
+  return false
 end
 
 --- Behind the bodies of the here-documents of the line that ended before `at`; nil when one has no end.
@@ -59,20 +70,43 @@ function Scan:command_word(word)
     stack[#stack] = nil
   elseif LOOPS[word] then
     self.expects_do = true
+  elseif word == "function" then
+    self.expects_name = true
   end
   if word == "do" then self.expects_do = false end
   self.at_command = BEFORE_COMMAND[word] or CLOSING[word] or false
 end
 
---- What a bracket means: those of patterns of `case` close nothing.
-function Scan:bracket(c)
-  local stack = self.stack
-  if c == "(" then
+--- What the bracket at `at` means: those of patterns of `case` close nothing, and two that open may be
+--- arithmetic, or subshells. Returns the index behind it.
+function Scan:bracket(at)
+  local text, stack = self.text, self.stack
+  local behind, top = at + 1, stack[#stack]
+  self.at_command = true
+  -- Those of a function, and not of an empty array or substitution.
+  if text:find("^%(%s*%)", at) and text:sub(1, at - 1):find "[%w_%s.-]$" then self.expects_body = true end
+  if text:find("^%(%(", at) then
+    stack[#stack + 1], behind = "))", at + 2
+  elseif text:sub(at, at) == "(" then
     stack[#stack + 1] = ")"
-  elseif stack[#stack] == ")" then
+  elseif top == "))" and text:find("^%)%)", at) then
+    stack[#stack], behind = nil, at + 2
+  elseif top == "))" then
+    stack[#stack] = ")"
+  elseif top == ")" then
     stack[#stack] = nil
   end
-  self.at_command = true
+  return behind
+end
+
+--- A word, which ends before `behind`.
+function Scan:word(word, behind)
+  if self.expects_name then
+    self.expects_name, self.expects_body, self.at_command = false, true, true
+  elseif self.at_command or (word == "do" and self.expects_do) then
+    self:command_word(word)
+  end
+  return behind
 end
 
 --- Takes what is at `at`; returns the index behind it, or nil when it does not end.
@@ -88,6 +122,7 @@ function Scan:take(at)
   end
   if c:find "%s" then return at + 1 end
   self.line_goes_on = false
+  if c ~= ")" then self.expects_body = false end
   if c == "\\" then
     if at == #text then return nil end
     self.at_command = false
@@ -97,17 +132,18 @@ function Scan:take(at)
     self.at_command = false
     return skip_quotes(text, at)
   end
+  if text:find("^%$'", at) then
+    self.at_command = false
+    return skip_quotes(text, at + 1, true)
+  end
   if text:find("^<<<", at) then return at + 3 end
-  if text:find("^<<", at) then return self:note_document(at) end
+  if text:find("^<<", at) and not self:is_arithmetic() then return self:note_document(at) end
   if text:find("^%${", at) then
     self.at_command = false
     local _, last = text:find("^%b{}", at + 1)
     return last and last + 1
   end
-  if c == "(" or c == ")" then
-    self:bracket(c)
-    return at + 1
-  end
+  if c == "(" or c == ")" then return self:bracket(at) end
   if c == ";" or c == "&" or c == "|" then
     self.at_command = true
     self.line_goes_on = c == "|" or text:find("^&&", at) ~= nil
@@ -118,8 +154,7 @@ function Scan:take(at)
     self.at_command = false
     return at + 1
   end
-  if self.at_command or (word == "do" and self.expects_do) then self:command_word(word) end
-  return behind
+  return self:word(word, behind)
 end
 
 function shell.is_open(text)
@@ -127,7 +162,7 @@ function shell.is_open(text)
   local at = 1
   while at and at <= #text do at = scan:take(at) end
   return not at or scan.stack[1] ~= nil or scan.documents[1] ~= nil or scan.line_goes_on
-    or scan.expects_do or false
+    or scan.expects_do or scan.expects_body or false
 end
 
 return shell
