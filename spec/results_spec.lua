@@ -156,6 +156,22 @@ b = pandas.read_csv('frame.csv')
   end)
 end)
 
+describe("a result of a server that knows other formats", function()
+  it("keeps its own methods and marks, and the rest", function()
+    local one = require("stepbox.result").result {
+      is_main = true,
+      text = "t",
+      encoded = { formats = "5", save = "[]", is_main = "7", encoded = "1", __index = "2", json = "[3]",
+        text = "8", pixels = "[9]" },
+    }
+    assert.same({ "text", "json" }, one:formats())
+    assert.equal("t", tostring(one))
+    assert.is_true(one.is_main)
+    assert.is_function(one.save)
+    assert.same({ 9 }, one.pixels)
+  end)
+end)
+
 describe("comma-separated values", function()
   it("say what they are given, whatever that is", function()
     for _, case in ipairs {

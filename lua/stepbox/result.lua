@@ -207,13 +207,16 @@ function Execution:__tostring()
   return self.text or self.stdout
 end
 
---- Makes a result of what the core gives: decodes its JSON formats.
+--- Makes a result of what the core gives: decodes its JSON formats. A server may send any name: one that
+--- stands for something here already does not become a format.
 local function result(raw)
   local known = {}
   for name, text in pairs(raw.encoded) do
-    local ok, value = pcall(json.decode, text)
-    raw[name] = ok and value or text
-    known[name] = { text = text, value = raw[name] }
+    if raw[name] == nil and Result[name] == nil then
+      local ok, value = pcall(json.decode, text)
+      raw[name] = ok and value or text
+      known[name] = { text = text, value = raw[name] }
+    end
   end
   if next(known) then texts[raw] = known end
   raw.encoded, raw.logs_before = nil, nil

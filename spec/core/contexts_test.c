@@ -55,6 +55,16 @@ static void bad_options_are_refused(void **state) {
         assert_null(sb_box_remove_context(c->box, ids[i], &c->error));
         assert_int_equal(c->error.code, SB_INVALID);
     }
+    const char *const paths[] = {".", ".."};
+    for (size_t i = 0; i < sizeof paths / sizeof *paths; i++) {
+        assert_null(sb_box_restart_context(c->box, paths[i], &c->error));
+        assert_int_equal(c->error.code, SB_NOT_FOUND);
+        assert_null(sb_box_remove_context(c->box, paths[i], &c->error));
+        assert_int_equal(c->error.code, SB_NOT_FOUND);
+        assert_null(sb_box_interrupt(c->box, paths[i], &c->error));
+        assert_int_equal(c->error.code, SB_NOT_FOUND);
+        assert_string_equal(c->error.message, "interrupt: no context has such an id");
+    }
     char huge[5000];
     memset(huge, 'x', sizeof huge - 1);
     huge[sizeof huge - 1] = '\0';

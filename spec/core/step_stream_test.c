@@ -293,6 +293,23 @@ static void what_python_writes_beyond_json_is_taken(void **state) {
     end(&f);
 }
 
+/* A service may be wrong about its formats; whoever shows a text is still given one. */
+static void a_text_that_is_none_is_the_text_of_what_it_is(void **state) {
+    (void)state;
+    struct fixture f;
+    begin(&f, 100, false);
+    assert_int_equal(feed_text(&f, "{\"type\": \"result\", \"text\": 5, \"html\": [\"a\", 1], "
+                                   "\"svg\": null, \"is_main_result\": true}\n"),
+                     0);
+    const sb_execution *x = sbi_execution_view(&f.execution);
+    assert_string_equal(sb_execution_text(x), "5");
+    assert_int_equal(x->results[0].format_count, 2);
+    assert_int_equal(format_of(&x->results[0], "text")->kind, SB_FORMAT_TEXT);
+    assert_int_equal(format_of(&x->results[0], "html")->kind, SB_FORMAT_TEXT);
+    assert_string_equal(format_of(&x->results[0], "html")->data, "[\"a\",1]");
+    end(&f);
+}
+
 static void pieces_beyond_their_number_are_joined(void **state) {
     (void)state;
     struct fixture f;
@@ -320,6 +337,7 @@ int main(void) {
         cmocka_unit_test(output_beyond_the_bound_is_dropped_at_a_character),
         cmocka_unit_test(a_runner_that_died_is_no_error_of_the_code),
         cmocka_unit_test(what_python_writes_beyond_json_is_taken),
+        cmocka_unit_test(a_text_that_is_none_is_the_text_of_what_it_is),
         cmocka_unit_test(pieces_beyond_their_number_are_joined),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

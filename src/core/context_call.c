@@ -37,10 +37,19 @@ static int describe(struct sbi_exchange *exchange, const sb_box *box, const char
     return status == 0 ? sbi_exchange_add_header(exchange, "Content-Type:", err) : -1;
 }
 
+/* These are taken out of a path, however they are written: another call would be left. */
+static bool is_dots(const char *id) {
+    return strcmp(id, ".") == 0 || strcmp(id, "..") == 0;
+}
+
 static sb_op *call(sb_box *box, const struct sbi_op_kind *kind, const char *method, const char *id,
                    const char *below, void (*done)(void *, struct sbi_exchange *), sb_error *err) {
     if (id == NULL || id[0] == '\0') {
         sbi_fail(err, SB_INVALID, "context: not a context's id");
+        return NULL;
+    }
+    if (is_dots(id)) {
+        sbi_fail(err, SB_NOT_FOUND, "%s: no context has such an id", kind->name);
         return NULL;
     }
     sb_op *op = sbi_box_op(box, kind, err);

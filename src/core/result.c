@@ -15,14 +15,14 @@ static bool is_one_of(const char *name, const char *const *names) {
     return false;
 }
 
-static sb_format_kind kind_of(const char *name, const json_t *value) {
+static sb_format_kind kind_of(const char *name) {
     static const char *const bytes[] = {"png", "jpeg", "pdf", NULL};
     static const char *const text[] = {"text",  "html",       "markdown", "svg",
                                        "latex", "javascript", NULL};
     if (is_one_of(name, bytes)) {
         return SB_FORMAT_BYTES;
     }
-    return is_one_of(name, text) && json_is_string(value) ? SB_FORMAT_TEXT : SB_FORMAT_JSON;
+    return is_one_of(name, text) ? SB_FORMAT_TEXT : SB_FORMAT_JSON;
 }
 
 /* Not formats, or nothing in them. */
@@ -82,12 +82,13 @@ static int fill(sb_format *format, const char *name, const json_t *value, sb_err
     if (format->name == NULL) {
         return sbi_no_memory(err);
     }
-    format->kind = kind_of(name, value);
+    format->kind = kind_of(name);
     switch (format->kind) {
     case SB_FORMAT_BYTES:
         return decode(format, value, err);
     case SB_FORMAT_TEXT:
-        return copy(format, value, err);
+        /* What should be text and is not is JSON's text of it. */
+        return json_is_string(value) ? copy(format, value, err) : print(format, value, err);
     default:
         return print(format, value, err);
     }

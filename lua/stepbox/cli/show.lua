@@ -123,7 +123,7 @@ end
 local function exit_status(execution)
   for _, result in ipairs(execution.results) do
     local told = result.is_main and type(result.data) == "table" and result.data.exit_status
-    if type(told) == "number" then return told end
+    if type(told) == "number" and told % 1 == 0 and told >= 0 and told <= 255 then return told end
   end
 end
 
