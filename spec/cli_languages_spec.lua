@@ -121,6 +121,30 @@ describe("stepbox", function()
     assert.equal("old", sandbox.read(old))
     cli.run("run", job, "--template", "nosuch", "--notebook", folder .. "/new.ipynb")
     assert.equal("a.py\nold.ipynb\n", (sandbox.sh("ls " .. folder)))
+    sandbox.sh(("ln -s later.ipynb %s/link.ipynb; mkfifo %s/pipe"):format(folder, folder))
+    cli.run("run", job, "--template", "nosuch", "--notebook", folder .. "/link.ipynb")
+    assert.equal("a.py\nlink.ipynb\nold.ipynb\npipe\n", (sandbox.sh("ls " .. folder)))
+    assert.equal("symbolic link\n", (sandbox.sh("stat -c %F " .. folder .. "/link.ipynb")))
+    local pipe = folder .. "/pipe"
+    local out, _, status = cli.shell(("cat %s & timeout 20 %s; wait"):format(pipe,
+      cli.line("run", job, "--notebook", pipe)))
+    assert.equal(0, status)
+    assert.matches("nbformat", out)
+  end)
+
+  it("sees before it runs anything that a notebook can be put where it shall be", function()
+    local somebody = "setpriv --reuid 65534 --clear-groups lua5.4 -e "
+    local _, cannot = sandbox.sh(somebody .. "'require \"stepbox.console\"' 2>/dev/null")
+    if cannot ~= 0 then pending "this needs root, setpriv, and a tree that others may read" return end
+    sandbox.write(folder .. "/a.ipynb", "old")
+    os.execute(("chmod 755 %s; chmod 666 %s/a.ipynb"):format(folder, folder))
+    local out = cli.shell(somebody .. "'print(require(\"stepbox.console\").can_replace_file(arg[1]))' - "
+      .. folder .. "/a.ipynb </dev/null")
+    assert.equal("nil\t" .. folder .. "/a.ipynb: Permission denied\tsystem\n", out)
+  end)
+
+  it("repl takes a context of a sandbox that is there alone", function()
+    cli.assert_called_wrongly { { "repl", "--context", "x" } }
   end)
 
   it("doctor lists the languages, and what the others need", function()

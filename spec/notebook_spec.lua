@@ -247,6 +247,11 @@ display({"text/plain": "\x00", "a/b\nc": "x", "application/a\nb+json": {"x": 1},
       assert.equal("system", code)
       assert.matches("notebook: " .. wrong, message, 1, true)
     end
+    os.execute(("ln -s later.ipynb %s/early.ipynb; ln -s /proc/none %s/none.ipynb"):format(folder, folder))
+    assert.equal(1, (box:notebook(folder .. "/early.ipynb")))
+    assert.matches("nbformat", sandbox.read(folder .. "/later.ipynb"))
+    assert.equal("symbolic link\n", (sandbox.sh("stat -c %F " .. folder .. "/early.ipynb")))
+    assert.equal("system", (select(3, box:notebook(folder .. "/none.ipynb"))))
     assert.error_matches(function() box:notebook(5) end, "bad argument #1 to 'notebook'")
     assert.error_matches(function() box:notebook "a\0b" end, "NUL")
   end)

@@ -165,8 +165,8 @@ describe("rubbish", function()
   it("at the prompt is whole, or is not", function()
     local pieces = { "'", '"', "'''", '"""', "`", "(", ")", "{", "}", "\\", "\n", "#", "//", ":", "if x",
       "%%", "!", "  ", "\t", "def f():", "<<", "E\n", "case", "esac", "if", "then", "fi", "do", "${", "]]",
-      "--[[", "[==[", "end", "/*", "*/", ";", "|", "&&", "((", "))", "$'", "/", "[", "]", "function ", "while ",
-      "return ", "else", "=>" }
+      "--[[", "[==[", "end", "/*", "*/", ";", "|", "&&", "((", "))", "$'", "/", "[", "]", "function ",
+      "while ", "return ", "else", "=>" }
     each(pieces, function(text)
       for _, language in ipairs { "python", "javascript", "bash", "r", "java", "lua", "other" } do
         assert(type(is_open(text, language)) == "boolean")

@@ -60,32 +60,102 @@ static int write_through(const char *path, const char *bytes, size_t length) {
     return fd < 0 ? -1 : finish(fd, write_all(fd, bytes, length));
 }
 
-static int replace(const char *path, const char *bytes, size_t length) {
-    char target[PATH_MAX], name[PATH_MAX];
+/* What is to be replaced. */
+struct target {
+    char path[PATH_MAX];
     struct stat there;
-    bool is_there = stat(path, &there) == 0;
-    if (is_there && !S_ISREG(there.st_mode))
-        return write_through(path, bytes, length);
-    /* A link stays one: what it leads to is replaced. */
-    if (!is_there || !realpath(path, target))
-        snprintf(target, sizeof target, "%s", path);
-    int fd = open_beside(target, name);
+    bool is_there;
+    bool is_made; /* by find_target(): an empty file */
+};
+
+/* A link stays one, and what it leads to is replaced. Where that is not there it is made first:
+ * else nobody could tell where it is. */
+static int find_target(const char *path, struct target *target) {
+    struct stat link;
+    *target = (struct target){0};
+    target->is_there = stat(path, &target->there) == 0;
+    if (!target->is_there && lstat(path, &link) == 0 && S_ISLNK(link.st_mode)) {
+        int fd = open(path, O_WRONLY | O_CREAT | O_CLOEXEC, 0666);
+        if (fd < 0 || finish(fd, fstat(fd, &target->there)) != 0)
+            return -1;
+        target->is_there = target->is_made = true;
+    }
+    if (target->is_there)
+        return realpath(path, target->path) ? 0 : -1;
+    if (snprintf(target->path, PATH_MAX, "%s", path) < PATH_MAX)
+        return 0;
+    errno = ENAMETOOLONG;
+    return -1;
+}
+
+/* Takes away what find_target() has made; errno stays. */
+static void forget_target(const struct target *target) {
+    int error = errno;
+    if (target->is_made)
+        unlink(target->path);
+    errno = error;
+}
+
+static int write_beside(const struct target *target, const char *bytes, size_t length) {
+    char name[PATH_MAX];
+    int fd = open_beside(target->path, name);
     if (fd < 0)
         return -1;
-    int status = is_there ? fchmod(fd, there.st_mode & 0777) : 0;
+    int status = target->is_there ? fchmod(fd, target->there.st_mode & 0777) : 0;
     if (status == 0)
         status = write_all(fd, bytes, length);
     if (status == 0)
         status = fsync(fd);
     status = finish(fd, status);
     if (status == 0)
-        status = rename(name, target);
+        status = rename(name, target->path);
     if (status != 0) {
         int error = errno;
         unlink(name);
         errno = error;
     }
     return status;
+}
+
+static int replace(const char *path, const char *bytes, size_t length) {
+    struct target target;
+    if (find_target(path, &target) != 0)
+        return -1;
+    if (target.is_there && !S_ISREG(target.there.st_mode))
+        return write_through(path, bytes, length);
+    int status = write_beside(&target, bytes, length);
+    if (status != 0)
+        forget_target(&target);
+    return status;
+}
+
+/* As far as can be told without doing it: nothing is opened that could keep us waiting, and nothing
+ * is left behind. */
+static int try_replace(const char *path) {
+    char name[PATH_MAX];
+    struct target target;
+    if (find_target(path, &target) != 0)
+        return -1;
+    int status = target.is_there ? faccessat(AT_FDCWD, path, W_OK, AT_EACCESS) : 0;
+    if (status == 0 && target.is_there && S_ISDIR(target.there.st_mode)) {
+        errno = EISDIR;
+        return -1;
+    }
+    if (status == 0 && (!target.is_there || S_ISREG(target.there.st_mode))) {
+        int fd = open_beside(target.path, name);
+        status = fd < 0 ? -1 : finish(fd, unlink(name));
+    }
+    forget_target(&target);
+    return status;
+}
+
+/* can_replace_file(path) -> true | nil, message, code */
+static int can_replace_file(lua_State *L) {
+    const char *path = luaL_checkstring(L, 1);
+    if (try_replace(path) != 0)
+        return console_failure(L, path);
+    lua_pushboolean(L, 1);
+    return 1;
 }
 
 /* replace_file(path, bytes) -> true | nil, message, code */
@@ -101,4 +171,6 @@ static int replace_file(lua_State *L) {
 void replace_file_register(lua_State *L) {
     lua_pushcfunction(L, replace_file);
     lua_setfield(L, -2, "replace_file");
+    lua_pushcfunction(L, can_replace_file);
+    lua_setfield(L, -2, "can_replace_file");
 }

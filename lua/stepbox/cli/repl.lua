@@ -93,6 +93,9 @@ end
 
 return function(arguments)
   if arguments.lang and arguments.context then arguments.fail "--lang and --context do not go together" end
+  if arguments.context and not arguments.id then
+    arguments.fail "--context is of a sandbox that is there: give its id"
+  end
   local of_new = arguments.id and create_options.given(arguments)
   if of_new then arguments.fail(of_new .. " is for a new sandbox, and this one is there") end
   notebook.check(arguments.notebook)
