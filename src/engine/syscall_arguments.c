@@ -127,6 +127,10 @@ const struct syscall_check syscalls_checked[] = {
      * agent, who may be sent it with a message: as if there were no such option. */
     {"setsockopt", ENOPROTOOPT, {{1, WHOLE_INT, SOL_SOCKET}, {2, WHOLE_INT, SO_LINGER}}},
     {"setsockopt", 0, {{0}}},
+    /* Where a sandbox has one user alone, the kernel would let code set the limits of process 1,
+     * and so end it. Anybody may ask for them. */
+    {"prlimit64", 0, {{0, WHOLE_INT, 1}, {2, WHOLE_INT, 0}, {BPF_UPPER_HALF + 2, WHOLE_INT, 0}}},
+    {"prlimit64", EPERM, {{0, WHOLE_INT, 1}}},
     /* The limit of 1 keeps the host's handler of crashes from being run, which none of 0 does. That
      * it cannot be lowered is no fault to programs that want no dumps. */
     {"prlimit64",
