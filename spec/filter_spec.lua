@@ -241,7 +241,9 @@ describe("the filter of system calls", function()
       end
       local printed = output(box, command, { timeout = 120 })
       assert.equal(expected, (printed:gsub("%s+", " "):gsub(" $", "")))
-      assert.same({}, refused(box))
+      local missed = refused(box)
+      missed.io_uring_setup = nil -- newer versions of Node ask whether it is to be had, and do without
+      assert.same({}, missed)
     end))
   end
 

@@ -110,7 +110,7 @@ pandas.DataFrame({"z": [1, 2], "a,b": ["it's \"quoted\"", "two\nlines"], "m": [0
     assert(box.files:write("frame.csv", text))
     local back = assert(box:step [[
 b = pandas.read_csv('frame.csv')
-(list(b.columns), list(b['a,b']), b.m[0])]])
+(list(b.columns), list(b['a,b']), float(b.m[0]))]])
     assert.equal([[(['z', 'a,b', 'm', 'ü\\'], ['it\'s "quoted"', 'two\nlines'], 0.1)]], back.text)
   end)
 
