@@ -72,6 +72,28 @@ describe("what is typed", function()
     end)
   end
 
+  it("is told the same line by line, each looked at twice at most", function()
+    for language, cases in pairs(CASES) do
+      for _, list in pairs(cases) do
+        for _, text in ipairs(list) do
+          local state, so_far = {}, nil
+          for line in (text .. "\n"):gmatch "([^\n]*)\n" do
+            so_far = so_far and so_far .. "\n" .. line or line
+            assert.equal(is_open(so_far, language), is_open(so_far, language, state), so_far)
+          end
+        end
+      end
+    end
+    for language, first in pairs { python = "x = [", javascript = "f(", bash = "x=(", lua = "x = {" } do
+      local text, state, begin = first, {}, os.clock()
+      for i = 1, 10000 do
+        text = text .. "\n  " .. i .. ", 'abc', " .. i .. ","
+        assert.is_true(is_open(text, language, state))
+      end
+      assert.is_true(os.clock() - begin < 20, language)
+    end
+  end)
+
   it("is of the language whatever that is called", function()
     assert.is_true(is_open("if true; then", "SH"))
     assert.is_true(is_open("`a", "js"))

@@ -138,8 +138,9 @@ local function trimmed(line) return (table.concat(line):gsub("%s+$", "")) end
 
 --- Walks over the text. Returns how many brackets and blocks are open, whether a string or comment is, the
 --- last line without comment and spaces, and whether a line before it ends with a colon outside of brackets.
-local function scan(text, syntax)
-  local depth, i, last, has_colon = 0, 1, {}, false
+--- It begins where `state` says, and notes there the last line that begins outside of strings and comments.
+local function scan(text, syntax, state)
+  local depth, i, last, has_colon = state.depth or 0, state.at or 1, {}, state.has_colon or false
   while i <= #text do
     local at = text:find(SPECIAL, i) or #text + 1
     local plain = text:sub(i, at - 1)
@@ -152,6 +153,7 @@ local function scan(text, syntax)
     if said == "\n" then
       has_colon = has_colon or (depth == 0 and trimmed(last):sub(-1) == ":")
       last = {}
+      state.depth, state.at, state.has_colon = depth, behind, has_colon
     else
       last[#last + 1] = said
     end
@@ -160,11 +162,13 @@ local function scan(text, syntax)
   return depth, false, trimmed(last), has_colon
 end
 
+local function final_line(text) return text:match ".*\n(.*)" or text end
+
 --- Python: a block goes on until an empty line, as in Python's own prompt.
 local function python_block_is_open(text, last_line, has_colon)
   if last_line:find ":$" then return true end
   local is_block = has_colon or text:find "^%s*@" ~= nil
-  return is_block and text:match("([^\n]*)$"):find "%S" ~= nil
+  return is_block and final_line(text):find "%S" ~= nil
 end
 
 local function goes_on(last_line, syntax)
@@ -180,18 +184,21 @@ end
 --- Whether more lines belong to the text.
 ---@param text string without the newline at its end
 ---@param language? string default python
+---@param state? table empty at first, and given again with the text that has become longer: then what was
+---  looked at is not looked at anew with each line
 ---@return boolean
-function lines.is_open(text, language)
+function lines.is_open(text, language, state)
+  state = state or {}
   language = languages.normalize(language)
   if not text:find "%S" then return false end
-  if language == "bash" then return shell.is_open(text) end
+  if language == "bash" then return shell.is_open(text, state) end
   local is_python = language == "python"
   -- Magics of IPython take what is there; cells of them go on until an empty line.
   if is_python and text:find "^%s*[%%!]" then
-    return text:find "^%s*%%%%" ~= nil and text:match("([^\n]*)$"):find "%S" ~= nil
+    return text:find "^%s*%%%%" ~= nil and final_line(text):find "%S" ~= nil
   end
   local syntax = SYNTAX[language] or C_LIKE
-  local depth, in_string, last_line, has_colon = scan(text, syntax)
+  local depth, in_string, last_line, has_colon = scan(text, syntax, state)
   if in_string or depth > 0 then return true end
   if is_python then return last_line:find "\\$" ~= nil or python_block_is_open(text, last_line, has_colon) end
   return goes_on(last_line, syntax)

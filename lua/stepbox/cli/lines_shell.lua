@@ -157,10 +157,24 @@ function Scan:take(at)
   return self:word(word, behind)
 end
 
-function shell.is_open(text)
+--- What is known where a line begins, for the text when that has become longer.
+function Scan:note(state, at)
+  state.at, state.stack = at, {}
+  for i, word in ipairs(self.stack) do state.stack[i] = word end
+  for _, name in ipairs { "expects_do", "expects_name", "expects_body" } do state[name] = self[name] end
+end
+
+--- As `lines.is_open`.
+function shell.is_open(text, state)
   local scan = setmetatable({ text = text, stack = {}, documents = {}, at_command = true }, Scan)
-  local at = 1
-  while at and at <= #text do at = scan:take(at) end
+  for i, word in ipairs(state.stack or {}) do scan.stack[i] = word end
+  for _, name in ipairs { "expects_do", "expects_name", "expects_body" } do scan[name] = state[name] end
+  local at = state.at or 1
+  while at and at <= #text do
+    local is_end = text:find("^\n", at)
+    at = scan:take(at)
+    if is_end and at then scan:note(state, at) end
+  end
   return not at or scan.stack[1] ~= nil or scan.documents[1] ~= nil or scan.line_goes_on
     or scan.expects_do or scan.expects_body or false
 end

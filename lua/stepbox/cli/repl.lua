@@ -17,7 +17,7 @@ local LEAVING = { exit = true, quit = true, ["exit()"] = true, ["quit()"] = true
 
 --- A whole piece of code, or nil when there is no more.
 local function read_code(source, language)
-  local code
+  local code, state
   while true do
     local line, why = source:read(code == nil)
     if not line then
@@ -31,10 +31,11 @@ local function read_code(source, language)
         return nil
       end
     else
+      if not code then state = {} end
       code = code and code .. "\n" .. line or line
       if not code:find "%S" then
         code = nil
-      elseif not lines.is_open(code, language) then
+      elseif not lines.is_open(code, language, state) then
         return (code:gsub("%s+$", ""))
       end
     end
