@@ -53,7 +53,11 @@ local function describe(out, block)
   local prose, rows = {}, {}
   for _, line in ipairs(block) do
     local kind, rest = tag(line)
-    if not kind then
+    local more = not kind and rows[1] and line:match "^%-%-%-  +(.*)$"
+    if more then
+      -- What a tag says may go on, indented.
+      rows[#rows] = rows[#rows] .. " " .. more
+    elseif not kind then
       prose[#prose + 1] = line:match "^%-%-%- ?(.*)$"
     elseif kind == "param" or kind == "field" then
       local name, after = rest:match "^(%S+)%s+(.*)$"
