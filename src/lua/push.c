@@ -105,7 +105,9 @@ void push_execution(lua_State *L, const sb_execution *execution) {
     if (execution->execution_count >= 0)
         set_integer(L, "execution_count", execution->execution_count);
     set_number(L, "duration", execution->duration);
-    set_boolean(L, "truncated", execution->out_truncated || execution->err_truncated);
+    /* A result that was dropped is of neither stream. */
+    set_boolean(L, "truncated",
+                execution->out_truncated || execution->err_truncated || execution->dropped > 0);
     set_boolean(L, "stdout_truncated", execution->out_truncated);
     set_boolean(L, "stderr_truncated", execution->err_truncated);
     if (execution->dropped > 0)
