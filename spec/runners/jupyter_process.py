@@ -12,8 +12,9 @@ KERNELS = "/usr/share/jupyter/kernels"
 
 def has_kernel(name):
     """What starts it is Debian's Python, whatever runs the tests."""
-    has_zmq = subprocess.run([PYTHON, "-c", "import zmq"], capture_output=True, check=False)
-    return has_zmq.returncode == 0 and os.path.exists(os.path.join(KERNELS, name, "kernel.json"))
+    command = [PYTHON, "-c", "import jupyter_client"]
+    has_client = subprocess.run(command, capture_output=True, check=False).returncode == 0
+    return has_client and os.path.exists(os.path.join(KERNELS, name, "kernel.json"))
 
 
 def start_kernel(name, **options):

@@ -122,6 +122,17 @@ class Python(KernelTest):
         self.assertIn(error["name"], ("Error", "SyntaxError", "ValueError"))
         self.assertEqual(self.text("'on'"), "on")
 
+    def test_many_messages_at_once_all_come(self):
+        events = self.events("for i in range(3000): display(i)")
+        self.assertEqual([event.get("text") for event in events], [str(i) for i in range(3000)])
+
+    def test_a_step_whose_end_is_lost_ends_with_an_error(self):
+        (error,) = self.events(
+            "kernel = get_ipython().kernel; kernel._publish_status = lambda *_, **__: None"
+        )
+        self.assertEqual(error["name"], "OutputLost")
+        self.assertEqual(self.events("del kernel._publish_status"), [])
+
     def test_any_text(self):
         (event,) = self.events("print('\u00e9\u2603\U0001f600\\x00')")
         self.assertEqual(event["text"], "\u00e9\u2603\U0001f600\x00\n")
@@ -174,12 +185,30 @@ class Ends(unittest.TestCase):
                 runner.socket.close()
             runner.process.wait(10)
             self.assertTrue(self.gone(pid))
+        self.assertEqual(os.listdir(self.folder.name), [])  # the second has removed the first's
 
     def test_the_kernels_folder_is_private(self):
         self.start()
         (folder,) = glob.glob(self.folder.name + "/*")
         self.assertEqual(os.stat(folder).st_mode & 0o777, 0o700)
         self.assertEqual(os.stat(folder + "/connection.json").st_mode & 0o777, 0o600)
+
+    def test_what_killed_runners_left_goes_at_the_next_start(self):
+        in_use, killed = self.start(), self.start()
+        killed.process.send_signal(signal.SIGKILL)
+        killed.process.wait(10)
+        left = os.listdir(self.folder.name)
+        self.assertEqual(len(left), 2)
+        others = os.path.join(self.folder.name, "others")
+        os.mkdir(others)
+        os.symlink(others, os.path.join(self.folder.name, "stepbox-kernel-link"))
+        third = self.start()
+        now = set(os.listdir(self.folder.name)) - {"others", "stepbox-kernel-link"}
+        self.assertEqual(len(now), 2)
+        self.assertEqual(len(now & set(left)), 1)
+        self.assertTrue(os.path.isdir(others))
+        for runner in (in_use, third):
+            self.assertEqual(runner.step("1 + 1")[1]["text"], "2")
 
     def refused(self, name, home):
         ours, its = socket.socketpair()
@@ -206,13 +235,15 @@ class Ends(unittest.TestCase):
     def test_kernels_that_cannot_be_used(self):
         self.install("other", "{}")
         self.install("broken", "{")
+        self.install("odd", '{"argv": ["sh"], "interrupt_mode": "shout"}')
         self.install("absent", '{"argv": ["/no/such/program", "{connection_file}"]}')
         home = self.folder.name
         self.assertRegex(
             self.refused("nothing", home), "there is no kernel nothing; there are: .*other"
         )
         self.assertIn("has no argv", self.refused("other", home))
-        self.assertIn("the kernel broken cannot be used", self.refused("broken", home))
+        for name in ("broken", "odd"):
+            self.assertIn("the kernel %s cannot be used" % name, self.refused(name, home))
         self.assertIn("/no/such/program", self.refused("absent", home))
 
     def test_a_kernel_that_ends_at_once_says_why(self):

@@ -76,8 +76,9 @@ static const struct language *intern(struct language_kernels *kernels, const cha
         .file = "main.py",
         .programs = {"/usr/bin/python3", "python3"},
         .variant = kernel->folder,
-        .needs = {"/usr/lib/python3*/*-packages/zmq:/usr/local/lib/python3*/*-packages/zmq"},
-        .packages = "python3-zmq",
+        .needs = {"/usr/lib/python3*/*-packages/jupyter_client:"
+                  "/usr/local/lib/python3*/*-packages/jupyter_client"},
+        .packages = "python3-jupyter-client",
     };
     kernels->kernels[kernels->count++] = kernel;
     return &kernel->language;

@@ -9,17 +9,15 @@ import time
 
 import zmq
 
-from stepbox_runner import kernel_spec
 from stepbox_runner.answers import Answers, error_event
 from stepbox_runner.channel import AgentGone, Channel
-from stepbox_runner.kernel_client import KernelClient
-from stepbox_runner.kernel_process import KernelProcess
+from stepbox_runner.kernel import CHANNELS, Kernel, NoKernel
 from stepbox_runner.kernel_step import KernelStep
 
 ASK_AGAIN = 0.25  # seconds between requests to a kernel that has not begun to answer
 EARLY = 0.05  # seconds from a step's begin in which an interrupt would hit the kernel's own work
-SILENT = 1.0  # seconds without a reply after which a kernel that says it is idle has failed
-LEAVE = 1.0  # seconds for a kernel to end by itself
+SILENT = 1.0  # seconds after which a kernel that has said half of what ends a step says no more
+LAST_WORDS = 0.1  # seconds in which what a kernel sent before it ended reaches us
 
 NO_VARIABLES = (
     "Jupyter's kernels have no way to set environment variables for one step. Give them to the"
@@ -66,47 +64,59 @@ class KernelGone(Exception):
 
 
 class Bridge:
-    def __init__(self, descriptor, spec):
+    def __init__(self, descriptor, kernel_name):
         self._signals = Signals()
         self._channel = Channel(descriptor, self._signals)
         self._answers = Answers(self._channel)
-        self._spec = spec
-        self._process = KernelProcess(spec)
-        self._client = KernelClient(self._process)
+        self._kernel = kernel = Kernel(kernel_name)
         self._poller = zmq.Poller()
-        for readable in (self._client.iopub, self._client.shell, self._client.stdin):
-            self._poller.register(readable, zmq.POLLIN)
-        for readable in (self._signals, self._process, self._channel):
-            self._poller.register(readable.fileno(), zmq.POLLIN)
-        self._poller.register(self._process.ended, zmq.POLLIN)
+        for socket_of_kernel in kernel.sockets:
+            self._poller.register(socket_of_kernel, zmq.POLLIN)
+        for descriptor in (self._signals.fileno(), self._channel.fileno(), kernel.fileno()):
+            self._poller.register(descriptor, zmq.POLLIN)
+        self._poller.register(kernel.ended, zmq.POLLIN)
+        self._ended = False
         self._executions = 0  # steps that were counted
         self._refused = 0  # of those, steps that the kernel knows nothing of
 
     def _wait(self, seconds=None):
-        """What is readable. Raises KernelGone when nothing else is left of a kernel that ended."""
+        """What is readable, as descriptors, and the kernel's channels by name. Raises KernelGone
+        when nothing else is left of a kernel that ended."""
+        if self._ended:
+            seconds = LAST_WORDS
         timeout = None if seconds is None else max(0, int(seconds * 1000) + 1)
-        ready = dict(self._poller.poll(timeout))
-        if self._process.fileno() in ready and not self._process.read_log():
-            self._poller.unregister(self._process.fileno())
-        messages = ready.keys() & {self._client.iopub, self._client.shell}
-        if self._process.ended in ready and not messages:
+        channels = self._kernel.sockets
+        ready = {channels.get(what, what) for what, _ in self._poller.poll(timeout)}
+        if self._kernel.fileno() in ready and not self._kernel.read_log():
+            self._poller.unregister(self._kernel.fileno())
+        if self._ended and ready.isdisjoint(CHANNELS):
             raise KernelGone()
+        if self._kernel.ended in ready:
+            self._poller.unregister(self._kernel.ended)
+            self._ended = True
         return ready
+
+    def _messages(self, ready):
+        """One of each of the kernel's channels that have some."""
+        for channel in CHANNELS:
+            message = self._kernel.receive(channel) if channel in ready else None
+            if message is not None:
+                yield channel, message
 
     def await_kernel(self):
         """Until it answers, and what it publishes reaches us."""
-        client = self._client
-        answered = published = False
-        while not (answered and published):
-            client.send(client.shell, "kernel_info_request", {})
+        # The library's own way also waits until the kernel has been silent for a while, and reads
+        # no log, in which a kernel may say more than a pipe holds.
+        came = set()
+        while not came >= {"iopub", "shell"}:
+            self._kernel.ask_who_it_is()
             again = time.monotonic() + ASK_AGAIN
-            while not (answered and published) and time.monotonic() < again:
-                self._wait(again - time.monotonic())
-                answered |= client.receive(client.shell) is not None
-                published |= client.receive(client.iopub) is not None
+            while not came >= {"iopub", "shell"} and time.monotonic() < again:
+                ready = self._wait(again - time.monotonic())
+                if self._channel.fileno() in ready:
+                    raise AgentGone()  # there is nothing to say to us yet
+                came.update(channel for channel, _ in self._messages(ready))
                 self._signals.take()
-        while client.receive(client.shell) or client.receive(client.iopub):
-            pass
 
     def take_steps(self):
         """Until the agent is gone or the code asked to exit."""
@@ -122,11 +132,10 @@ class Bridge:
     def _idle(self):
         """Until a request has come. Output between steps belongs to none."""
         while not self._channel.has_request():
-            self._wait()
+            ready = self._wait()
             self._signals.take()
-            for channel in (self._client.iopub, self._client.shell, self._client.stdin):
-                while self._client.receive(channel):
-                    pass
+            for _ in self._messages(ready):
+                pass
 
     def _count(self, number):
         self._executions = number
@@ -140,7 +149,7 @@ class Bridge:
             leaving = False
         else:
             step = KernelStep(
-                self._client, self._answers, self._count, self._executions, self._refused
+                self._kernel, self._answers, self._count, self._executions, self._refused
             )
             step.execute(code)
             self._follow(step)
@@ -150,58 +159,41 @@ class Bridge:
 
     def _follow(self, step):
         while not step.done:
-            ready = self._wait(SILENT if step.idle else None)
+            ready = self._wait(SILENT if step.half_done else None)
             if self._signals.take():
                 step.interrupted = True
             if self._channel.fileno() in ready:
                 raise AgentGone()  # it sends nothing during a step, but what _drain() waits for
-            step.take_messages()
-            if step.idle and not ready:
+            for channel, message in self._messages(ready):
+                step.take(channel, message)
+            if step.half_done and not ready:
                 step.give_up()
             if step.interrupted and step.begun and not step.interrupt_sent:
                 time.sleep(max(0, step.begun + EARLY - time.monotonic()))
-                self._interrupt()
+                self._kernel.interrupt()
                 step.interrupt_sent = True
 
-    def _interrupt(self):
-        if self._spec.interrupt_mode == "message":
-            self._client.send(self._client.control, "interrupt_request", {})
-        else:
-            self._process.interrupt()
-
     def farewell(self):
-        """What is said of a kernel that has ended by itself."""
-        code = self._process.poll()
-        how = "was ended by signal %d" % -code if code < 0 else "ended with status %d" % code
-        text = "the kernel %s %s" % (self._spec.name, how)
-        latest = self._process.latest()
-        return text + ("; it wrote:\n" + latest if latest else "")
+        return self._kernel.farewell()
 
-    def end(self, gracefully):
-        if gracefully and self._process.poll() is None:
-            with contextlib.suppress(zmq.ZMQError):
-                client = self._client
-                client.send(client.control, "shutdown_request", {"restart": False})
-        self._process.end(LEAVE if gracefully else 0)
-        self._client.close()
+    def end(self):
+        self._kernel.end()
 
 
 def serve(descriptor, name):
     """Never returns."""
     try:
-        spec = kernel_spec.find(name)
-        bridge = Bridge(descriptor, spec)
-    except (kernel_spec.NoKernel, OSError) as error:
+        bridge = Bridge(descriptor, name)
+    except NoKernel as error:
         sys.exit(str(error))
-    gracefully = status = 0
+    status = 0
     try:
         bridge.await_kernel()
         bridge.take_steps()
-        gracefully = 1
     except AgentGone:
-        gracefully = 1
+        pass
     except KernelGone:
         status = 1
         print(bridge.farewell(), file=sys.stderr, flush=True)
-    bridge.end(gracefully)
+    bridge.end()
     os._exit(status)

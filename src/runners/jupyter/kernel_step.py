@@ -2,10 +2,12 @@
 
 import time
 
+LOST = "the kernel published more than could be passed on: some of its output is lost"
+
 
 class KernelStep:
-    def __init__(self, client, answers, count, executions, refused):
-        self._client = client
+    def __init__(self, kernel, answers, count, executions, refused):
+        self._kernel = kernel
         self._answers = answers
         self._count = count
         self._executions = executions
@@ -23,36 +25,34 @@ class KernelStep:
         return self.idle and self._reply is not None
 
     def execute(self, code):
-        self._request = self._client.send(
-            self._client.shell,
-            "execute_request",
-            {
-                "code": code,
-                "silent": False,
-                "store_history": True,
-                "user_expressions": {},
-                "allow_stdin": False,
-                "stop_on_error": False,  # or else the kernel may refuse the next step, too
-            },
-        )
+        self._request = self._kernel.execute(code)
 
-    def take_messages(self):
-        client = self._client
-        while message := client.receive(client.stdin):
+    def take(self, channel, message):
+        """What the kernel has sent; it may belong to none of our requests."""
+        if channel == "stdin":
             if message.kind == "input_request":  # though it was told that there is no input
-                client.send(client.stdin, "input_reply", {"value": ""}, message.header)
-        while not self.idle and (message := client.receive(client.iopub)):
-            if message.parent == self._request:
+                self._kernel.give_no_input()
+        elif message.parent == self._request:
+            if channel == "iopub" and not self.idle:
                 self._published(message.kind, message.content)
-        while message := client.receive(client.shell):
-            if message.parent == self._request and message.kind == "execute_reply":
+            elif channel == "shell" and message.kind == "execute_reply":
                 self._reply = message.content
-        if self.done:
-            self._finish()
+            if self.done:
+                self._finish()
+
+    @property
+    def half_done(self):
+        """What ends a step has come on one of the channels, and is to come on the other."""
+        return self.idle or self._reply is not None
 
     def give_up(self):
-        """The kernel is idle, and has not answered: it failed itself."""
-        self._reply = {"status": "silent"}
+        """It does not come."""
+        if self._reply is None:  # the kernel failed itself
+            self._reply = {"status": "silent"}
+        else:
+            self.idle = True
+            self._begin(self._reply)
+            self._answers.error({"ename": "OutputLost", "evalue": LOST})
         self._finish()
 
     def _begin(self, content):

@@ -8,6 +8,7 @@ FD is an inherited stream socket to the agent; KERNEL is the name of a kernel th
 import os
 import sys
 import types
+import warnings
 
 PACKAGE = "stepbox_runner"
 
@@ -23,10 +24,14 @@ def import_bridge():
     sys.modules[PACKAGE] = package
     sys.path[:] = [entry for entry in sys.path if entry not in ("", home)]
     sys.dont_write_bytecode = True
+    warnings.simplefilter("ignore")  # what libraries tell their users would be output of the code
     try:
         from stepbox_runner import bridge
     except ImportError as error:
-        sys.exit("kernels need Python's zmq (Debian and Ubuntu: python3-zmq): %s" % error)
+        sys.exit(
+            "kernels need Python's jupyter_client (Debian and Ubuntu: python3-jupyter-client): %s"
+            % error
+        )
     return bridge
 
 
