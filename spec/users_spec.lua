@@ -137,7 +137,7 @@ describe("the users of a sandbox", function()
       { "device", "mknod /tmp/sda b 8 0" },
       { "interface", "ip link set lo down" },
       { "kernel setting", "echo 1 > /proc/sys/kernel/hostname" },
-      { "priority", "renice -n -5 $$" },
+      { "priority", "renice -n $(($(nice) - 5)) $$" },
       { "clock", "date -s @0" },
     }
     for _, probe in ipairs(probes) do

@@ -215,7 +215,7 @@ except PermissionError:
     python = [[
 attempts({
     "real time": lambda: os.sched_setscheduler(0, os.SCHED_FIFO, os.sched_param(1)),
-    "priority": lambda: os.setpriority(os.PRIO_PROCESS, 0, -5)})]],
+    "priority": lambda: os.setpriority(os.PRIO_PROCESS, 0, os.getpriority(os.PRIO_PROCESS, 0) - 5)})]],
     lacking = ".*EPERM for real time.*|EPERM|EACCES",
     answer = "EACCES for priority, EPERM for real time",
   },
