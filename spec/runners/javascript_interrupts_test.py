@@ -33,6 +33,16 @@ class Interrupts(JavaScriptCase):
         self.check("while (true) display(1)")
         self.check("while (true) process.stdout.write('x'.repeat(100000))")
 
+    def test_the_streams_live_on(self):
+        """One that comes while a stream writes leaves it able to write."""
+        for _ in range(15):
+            for code in ("while (true) console.log('x')", "while (true) console.error('x')"):
+                self.interrupted(code, after=0.01)
+                self.assertEqual(
+                    self.output("console.log('out'); console.error('err')"),
+                    [("stdout", "out\n"), ("stderr", "err\n")],
+                )
+
     def test_waiting(self):
         self.check("await new Promise(() => {})")
         self.check("new Promise(() => {})")
@@ -80,6 +90,10 @@ class Interrupts(JavaScriptCase):
             "const child = require('child_process').spawn('sleep', ['60']); await new Promise((end) => child.on('close', end)); while (true) {}"
         )
         self.assertEqual(self.text("child.signalCode"), "SIGINT")
+
+    def test_child_processes_that_are_about_to_start(self):
+        for i in range(40):
+            self.check("require('child_process').execSync('sleep 60')", after=i % 10 / 2000)
 
     def test_child_processes_of_earlier_steps_live_on(self):
         self.events("var earlier = require('child_process').spawn('sleep', ['60'])")

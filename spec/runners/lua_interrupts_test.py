@@ -79,6 +79,17 @@ class Interrupts(LuaCase):
         self.check("io.popen('sleep 100'):read 'a'")
         self.check("io.popen('sleep 100'):close()")
 
+    def test_programs_that_are_about_to_start(self):
+        for i in range(150):
+            self.runner.start("os.execute 'sleep 100'")
+            self.runner.wait(lambda event: event["type"] == "number_of_executions")
+            self.runner.serve(i % 30 / 10000)
+            begin = time.monotonic()
+            self.runner.interrupt()
+            names = [event.get("name") for event in self.runner.finish()]
+            self.assertEqual(names, ["KeyboardInterrupt", None])
+            self.assertLess(time.monotonic() - begin, 1.5)
+
     def test_stubborn_programs_are_killed(self):
         self.check("os.execute 'trap \"\" INT; sleep 100; sleep 100'", within=4)
 

@@ -61,6 +61,18 @@ class Interrupts(RTest):
         self.check("cat('go\\n'); readLines(pipe('sleep 64'))")
         self.gone("^sleep 6[1-4]")
 
+    def test_programs_that_are_about_to_start(self):
+        """From the moment on that the step is counted, none is missed."""
+        for i in range(120):
+            self.runner.start("system('sleep 66')")
+            self.runner.wait(lambda event: event["type"] == "number_of_executions")
+            if i % 4:
+                self.runner.serve(i % 20 / 4000)
+            self.runner.interrupt()
+            events = self.runner.finish()
+            names = [event["name"] for event in events if event["type"] == "error"]
+            self.assertEqual(names, ["KeyboardInterrupt"], events)
+
     def test_programs_in_the_background_live_on(self):
         self.runner.step("system('sleep 65', wait = FALSE)")
         self.check("cat('go\\n'); Sys.sleep(60)")
@@ -100,6 +112,15 @@ class Interrupts(RTest):
             self.runner.interrupt()
         time.sleep(0.05)
         self.assertEqual(self.text("1"), "[1] 1")
+
+    def test_waiting_again_and_again(self):
+        """No other thread takes one, while R waits in a way that jumps out of its handler."""
+        for i in range(200):
+            self.runner.start("Sys.sleep(60)" if i % 2 else "system('sleep 67')")
+            self.runner.wait(lambda event: event["type"] == "number_of_executions")
+            self.runner.serve(i % 17 / 2000)
+            self.runner.interrupt()
+            self.assertEqual(self.runner.finish()[-1], {"type": "end"})
 
     def test_steps_at_any_moment(self):
         """Whenever it comes, the step ends, and the next one is whole."""

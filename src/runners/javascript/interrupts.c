@@ -28,6 +28,11 @@
 
 /* How long the loop may take to call us back before its callback is ended: milliseconds. */
 #define PATIENCE 30
+/* Milliseconds between two looks for processes that the interrupt has not reached yet: the code was
+ * about to start them, and waits for them now. */
+#define LOOK_AGAIN 20
+/* Looks after which those that do not heed it are killed: two seconds. */
+#define LOOKS_BEFORE_KILL 100
 
 static void *isolate;
 static void (*terminate_execution)(void *isolate);
@@ -50,6 +55,7 @@ static int running; /* how many run() are on the stack */
 static bool ended;  /* code was told to end */
 
 static struct descendants before; /* the processes there were when the step began */
+static struct descendants told;   /* those that the latest interrupt has reached */
 
 static void on_signal(int number) {
     int saved = errno;
@@ -73,12 +79,17 @@ static void end_code(void) {
     terminate_execution(isolate);
 }
 
-static void ask_loop(void) {
+static struct timespec in_milliseconds(long count) {
     struct timespec until;
     clock_gettime(CLOCK_REALTIME, &until);
-    until.tv_nsec += PATIENCE * 1000000L;
+    until.tv_nsec += count * 1000000L;
     until.tv_sec += until.tv_nsec / 1000000000L;
     until.tv_nsec %= 1000000000L;
+    return until;
+}
+
+static void ask_loop(void) {
+    struct timespec until = in_milliseconds(PATIENCE);
     answered = false;
     asked = step;
     napi_call_threadsafe_function(tell_loop, NULL, NAPI_NONBLOCKING);
@@ -89,22 +100,51 @@ static void ask_loop(void) {
         end_code();
 }
 
+/* Waits for a signal; while a step that had one has not ended, no longer than to the next look. */
+static bool wait_for_signal(bool looks) {
+    struct timespec until = in_milliseconds(LOOK_AGAIN);
+    while (looks ? sem_timedwait(&signalled, &until) : sem_wait(&signalled)) {
+        if (errno == ETIMEDOUT)
+            return false;
+    }
+    return true;
+}
+
+/* As a terminal's Ctrl-C does. */
+static void tell_processes(int looks) {
+    struct descendants nobody = {0};
+    if (looks < LOOKS_BEFORE_KILL)
+        descendants_signal(getpid(), SIGINT, &before, &told);
+    else if (looks == LOOKS_BEFORE_KILL)
+        descendants_signal(getpid(), SIGKILL, &before, &nobody);
+}
+
+static void interrupt(void) {
+    told.count = 0; /* those are told again that the code goes on waiting for */
+    tell_processes(0);
+    if (running)
+        end_code();
+    else
+        ask_loop();
+}
+
 static void *watch(void *unused) {
+    unsigned interrupted = 0; /* the step that has not ended yet */
+    int looks = 0;
     (void)unused;
     for (;;) {
-        while (sem_wait(&signalled)) {
-        }
+        bool signal = wait_for_signal(interrupted != 0);
         pthread_mutex_lock(&lock);
-        if (step && step == atomic_load(&signalled_step)) {
-            /* As a terminal's Ctrl-C does; those are told again that the code goes on waiting for.
-             */
-            struct descendants told = {0};
-            descendants_signal(getpid(), SIGINT, &before, &told);
-            if (running)
-                end_code();
-            else
-                ask_loop();
+        if (signal) {
+            interrupted = atomic_load(&signalled_step);
+            looks = 0;
         }
+        if (!step || step != interrupted)
+            interrupted = 0;
+        else if (signal)
+            interrupt();
+        else
+            tell_processes(++looks);
         pthread_mutex_unlock(&lock);
     }
     return NULL;

@@ -131,6 +131,7 @@ function interrupted() {
   if (current === null) return;
   current.cell?.stop();
   timers.endAll();
+  streams.renew();
   end({ type: "error", name: "KeyboardInterrupt", value: "", traceback: "" });
 }
 

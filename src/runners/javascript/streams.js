@@ -11,8 +11,10 @@ const channel = load("channel");
 
 const { nextTick } = process;
 
-function makeStream(descriptor) {
-  const stream = new Writable({
+const streams = [];
+
+function makeWritable(descriptor) {
+  return new Writable({
     decodeStrings: false,
     emitClose: false,
     write(chunk, encoding, done) {
@@ -20,6 +22,10 @@ function makeStream(descriptor) {
       done();
     },
   });
+}
+
+function makeStream(descriptor) {
+  const stream = makeWritable(descriptor);
   stream.fd = descriptor;
   stream._type = "pipe";
   stream._isStdio = true;
@@ -51,8 +57,15 @@ exports.install = function installStreams() {
     [2, "stderr"],
   ]) {
     const stream = makeStream(descriptor);
+    streams.push(stream);
     defineProperty(process, name, { configurable: true, enumerable: true, get: () => stream });
   }
+};
+
+// An interrupt may have ended a write half-way: the stream would wait for its end, and keep back
+// whatever comes after it.
+exports.renew = function renew() {
+  for (const stream of streams) stream._writableState = makeWritable(stream.fd)._writableState;
 };
 
 exports.writeError = (text) => channel.write(2, bufferFrom(text, "utf8"));

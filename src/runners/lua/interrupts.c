@@ -129,6 +129,8 @@ void interrupts_leave(struct interruptible *link) {
 
 static void handle(int number, void (*handler)(int)) {
     struct sigaction action = {.sa_handler = handler}; /* no SA_RESTART: what waits is to end */
+    sigaddset(&action.sa_mask, SIGINT); /* both change the list of those that were told */
+    sigaddset(&action.sa_mask, LOOK);
     sigaction(number, &action, NULL);
 }
 

@@ -1,5 +1,6 @@
 /* channel.c - see channel.h */
 #include "channel.h"
+#include "interrupts.h"
 
 #include "request.h"
 #include "step_environment.h"
@@ -114,6 +115,7 @@ bool step_wait(void) {
         channel.fault = "out of memory for environment variables";
     snprintf(count, sizeof count, "{\"type\":\"number_of_executions\",\"execution_count\":%d}",
              ++channel.executions);
+    interrupts_begin_step(); /* the agent may interrupt what it knows to have begun */
     send_text(count);
     channel.in_step = true;
     return true;

@@ -6,10 +6,9 @@
  */
 #include "calls.h"
 #include "channel.h"
-#include "descendants.h"
+#include "interrupts.h"
 
 #include <errno.h>
-#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -19,8 +18,6 @@
 
 #define STDOUT 1
 #define STDERR 2
-
-enum interruptible { IDLE, IN_STEP, IN_CODE };
 
 static struct {
     const char *call;   /* the line that R gets */
@@ -33,9 +30,6 @@ static struct {
     bool capture_fails; /* too much, or no memory */
     char *captured;
     size_t length, room;
-    volatile sig_atomic_t interruptible, interrupted;
-    struct descendants earlier; /* processes that were there before the step */
-    struct descendants told;    /* of those that were interrupted in it */
     void (*clean_up)(int, int, int);
 } console;
 
@@ -85,15 +79,11 @@ static int read_console(const char *prompt, unsigned char *line, int size, int h
     }
     if (!console.in_step) {
         step_end(false);
-        console.interruptible = IDLE;
-        console.interrupted = 0;
+        interrupts_rest();
         if (!step_wait()) {
             console.clean_up(R_SAVE_NOTHING, 0, 0);
             _exit(0);
         }
-        descendants_of(getpid(), NULL, &console.earlier);
-        console.told.count = 0;
-        console.interruptible = IN_STEP;
         console.in_step = true;
     }
     console.answered = false;
@@ -109,7 +99,7 @@ static void clean_up(int save, int status, int run_last) {
         Rf_jump_to_toplevel();
     }
     console.leaving = channel_is_ours() && console.in_step;
-    console.interruptible = IDLE;
+    interrupts_rest();
     console.clean_up(save, status, run_last);
 }
 
@@ -118,29 +108,12 @@ static void at_exit(void) {
         step_end(true);
 }
 
-/* As a terminal does, it interrupts the programs that the code has started, too. R's own handler
- * does no more for R, but would put itself into place again. */
-static void on_interrupt(int number) {
-    int saved = errno;
-    if (!channel_is_ours()) {
-        R_interrupts_pending = 1;
-    } else if (console.interruptible == IN_CODE) {
-        descendants_signal(getpid(), number, &console.earlier, &console.told);
-        R_interrupts_pending = 1;
-    } else if (console.interruptible == IN_STEP) {
-        console.interrupted = 1;
-    }
-    errno = saved;
-}
-
-static void take_interrupts(void) {
-    struct sigaction action = {.sa_handler = on_interrupt, .sa_flags = SA_RESTART};
-    sigaction(SIGINT, &action, NULL);
-}
-
 SEXP stepbox_console_open(SEXP descriptor, SEXP call) {
     if (channel_open(Rf_asInteger(descriptor)))
         Rf_error("the channel cannot be opened: %s", strerror(errno));
+    int error = interrupts_open();
+    if (error)
+        Rf_error("interrupts cannot be watched for: %s", strerror(error));
     console.call = strdup(Rf_translateCharUTF8(STRING_ELT(call, 0)));
     console.clean_up = ptr_R_CleanUp;
     ptr_R_CleanUp = clean_up;
@@ -150,7 +123,6 @@ SEXP stepbox_console_open(SEXP descriptor, SEXP call) {
     R_Outputfile = R_Consolefile = NULL;
     if (&R_NoEcho)
         R_NoEcho = 0; /* or else read_console() would not get the prompts */
-    take_interrupts();
     atexit(at_exit);
     channel_send("{\"type\":\"ready\"}", 16);
     return R_NilValue;
@@ -166,7 +138,7 @@ SEXP stepbox_console_enter(void) {
 SEXP stepbox_console_leave(void) {
     R_Interactive = channel_is_ours();
     console.entered = console.capturing = false;
-    console.interruptible = IN_STEP;
+    interrupts_leave_code();
     return R_NilValue;
 }
 
@@ -176,12 +148,8 @@ SEXP stepbox_console_done(void) {
 }
 
 SEXP stepbox_console_arm(void) {
-    take_interrupts(); /* R, or the code, may have put another handler into place */
-    console.interruptible = IN_CODE;
-    if (console.interrupted) {
-        console.interrupted = 0;
-        R_interrupts_pending = 1;
-    }
+    interrupts_take(); /* R, or the code, may have put another handler into place */
+    interrupts_enter_code();
     return R_NilValue;
 }
 
@@ -192,7 +160,7 @@ SEXP stepbox_console_check(void) {
 
 SEXP stepbox_console_disarm(void) {
     if (channel_is_ours()) {
-        console.interruptible = IN_STEP;
+        interrupts_leave_code();
         R_interrupts_pending = 0;
     }
     return R_NilValue;

@@ -114,15 +114,25 @@ bool process_catches(pid_t pid, int number) {
     return (signals_of(pid, "\nSigCgt") & bit(number)) != 0;
 }
 
+/* A signal ends a process that has nothing else to do with it. One that is alive got it between
+ * fork and exec, with a handler of its parent's that exec took away. */
+static bool has_lost(pid_t pid, int number) {
+    char status[4096];
+    return read_proc(pid, "status", false, status, sizeof status) &&
+           !((signal_set(status, "\nSigCgt") | signal_set(status, "\nSigIgn")) & bit(number));
+}
+
 void descendants_tell(const struct descendants *descendants, pid_t of, int number,
                       struct descendants *told) {
     pid_t session = getsid(of);
     for (size_t i = 0; i < descendants->count; i++) {
         pid_t each = descendants->pids[i];
-        if (descendants_have(told, each) || getsid(each) != session)
+        bool was_told = descendants_have(told, each);
+        if (getsid(each) != session || (was_told && !has_lost(each, number)))
             continue;
         kill(each, number);
-        descendants_add(told, each);
+        if (!was_told)
+            descendants_add(told, each);
     }
 }
 

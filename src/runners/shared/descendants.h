@@ -24,7 +24,8 @@ void descendants_add(struct descendants *set, pid_t pid);
 bool descendants_have(const struct descendants *set, pid_t pid);
 
 /* Sends the signal to those of these descendants that a terminal's Ctrl-C would reach: processes of
- * the same session. What is in `told` is not told again, and who is told is added to it. */
+ * the same session. What is in `told` is not told again, unless it has lost the signal, and who is
+ * told is added to it. */
 void descendants_tell(const struct descendants *descendants, pid_t of, int number,
                       struct descendants *told);
 /* The same for all that there are now, without those in `skipped`. */
