@@ -16,7 +16,6 @@ from stepbox_runner.kernel_step import KernelStep
 
 ASK_AGAIN = 0.25  # seconds between requests to a kernel that has not begun to answer
 EARLY = 0.05  # seconds from a step's begin in which an interrupt would hit the kernel's own work
-SILENT = 1.0  # seconds after which a kernel that has said half of what ends a step says no more
 LAST_WORDS = 0.1  # seconds in which what a kernel sent before it ended reaches us
 
 NO_VARIABLES = (
@@ -159,14 +158,14 @@ class Bridge:
 
     def _follow(self, step):
         while not step.done:
-            ready = self._wait(SILENT if step.half_done else None)
+            ready = self._wait(step.patience)
             if self._signals.take():
                 step.interrupted = True
             if self._channel.fileno() in ready:
                 raise AgentGone()  # it sends nothing during a step, but what _drain() waits for
             for channel, message in self._messages(ready):
                 step.take(channel, message)
-            if step.half_done and not ready:
+            if step.patience and not ready:
                 step.give_up()
             if step.interrupted and step.begun and not step.interrupt_sent:
                 time.sleep(max(0, step.begun + EARLY - time.monotonic()))

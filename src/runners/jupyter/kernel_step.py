@@ -2,6 +2,8 @@
 
 import time
 
+SILENT = 1.0  # seconds without a reply after which a kernel that says it is idle has failed
+BUSY = 5.0  # seconds after a reply in which a kernel that is short of time comes to say it is idle
 LOST = "the kernel published more than could be passed on: some of its output is lost"
 
 
@@ -41,9 +43,11 @@ class KernelStep:
                 self._finish()
 
     @property
-    def half_done(self):
-        """What ends a step has come on one of the channels, and is to come on the other."""
-        return self.idle or self._reply is not None
+    def patience(self):
+        """Seconds to wait for the second half of what ends a step; None before the first."""
+        if self.idle:
+            return SILENT
+        return None if self._reply is None else BUSY
 
     def give_up(self):
         """It does not come."""
