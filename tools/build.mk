@@ -138,6 +138,7 @@ $(BUILD)/bin/stepbox-egress: $(EGRESS_OBJ) $(EGRESS_COMMON)
 # The runners stand where the engine looks for them: ../share/stepbox/runners beside its own directory.
 $(BUILD)/share/stepbox/runners/.stamp: $(RUNNERS)
 	@mkdir -p $(@D)
+	@find $(@D) -mindepth 2 -type f ! -name '*.so' ! -name '*.jar' -delete # what is no runner's any more
 	cp -r src/runners/. $(@D)/ && rm -rf $(@D)/*/*.[ch] $(@D)/shared && touch $@
 
 # What loads them was built without sanitizers.

@@ -112,8 +112,8 @@ end
 ---@field disk? number bytes of files
 ---@field processes? integer processes and threads of the sandbox's user
 ---@field open_files? integer of each process
----@field output? number bytes that each step and each command may put out, rounded up to whole MiB; what comes
----  after is dropped
+---@field output? number bytes that each step and each command may put out, rounded up to whole MiB; what
+---  comes after is dropped
 ---@field record? boolean|integer what `box:notebook` writes later is kept unless this is false: 32 MiB for
 ---  each box or so many bytes, and 64 MiB for all boxes together, the oldest outputs going first
 ---@field on_stdout? fun(text: string, time: number) gets the setup's output as it comes
