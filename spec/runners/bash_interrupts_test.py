@@ -73,6 +73,19 @@ class Interrupts(BashCase):
         text = runner.step("pgrep -P $$ -af 'stepbox_shell|sleep'; echo none")[1]["text"]
         self.assertEqual(text, "none\n")
 
+    def test_subshells_that_are_about_to_start(self):
+        runner = BashProcess()
+        self.addCleanup(runner.close)
+        for i in range(150):
+            runner.start("x=$(while :; do :; done)")
+            runner.wait(lambda event: event["type"] == "number_of_executions")
+            runner.serve(i % 30 / 5000)
+            runner.interrupt()
+            runner.finish()
+        time.sleep(0.2)
+        text = runner.step("pgrep -P $$ -f stepbox_shell; echo none")[1]["text"]
+        self.assertEqual(text, "none\n")
+
     def test_pipelines_that_are_not_whole_yet(self):
         for delay in range(60):
             self.runner.start("sleep 100 | cat | cat | cat")

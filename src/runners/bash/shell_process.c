@@ -106,13 +106,19 @@ void shell_process_look(const struct shell_process *shell) {
         kill(getpid(), SHARED_DONE); /* no shell that could answer, and no background of it */
 }
 
+void shell_process_add_background(const struct shell_process *shell,
+                                  struct descendants *background) {
+    const struct shared_step *step = shell->step;
+    for (uint32_t i = 0; i < step->background && i < SHARED_BACKGROUND_MAX; i++)
+        descendants_add(background, step->background_pids[i]);
+}
+
 bool shell_process_background(struct shell_process *shell, struct descendants *background) {
     struct shared_step *step = shell->step;
     if (process_catches(shell->pid, SHARED_LOOK) &&
         !__atomic_exchange_n(&step->has_looked, 0, __ATOMIC_SEQ_CST))
         return false;
-    for (uint32_t i = 0; i < step->background && i < SHARED_BACKGROUND_MAX; i++)
-        descendants_add(background, step->background_pids[i]);
+    shell_process_add_background(shell, background);
     return true;
 }
 

@@ -34,6 +34,10 @@ void shell_process_interrupt(struct shell_process *shell);
 /* Asks what is in its background, and, later, takes the answer: false when none has come. */
 void shell_process_look(const struct shell_process *shell);
 bool shell_process_background(struct shell_process *shell, struct descendants *background);
+/* Its latest answer, also one that was taken: of a step that was interrupted and has ended, this is
+ * how it has ended. */
+void shell_process_add_background(const struct shell_process *shell,
+                                  struct descendants *background);
 
 bool shell_process_has_ended(struct shell_process *shell, int *status);
 /* Ends this process by the signal that has killed the shell. */

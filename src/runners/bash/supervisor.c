@@ -60,13 +60,13 @@ static void begin_step(struct supervisor *s, const struct request *request) {
 /* The shell may have left what it waited for before that was interrupted, too: `x=$(sleep 100)`. */
 static void interrupt_left_behind(struct supervisor *s) {
     struct descendants spared = s->earlier;
-    if (shell_process_background(&s->shell, &spared))
-        descendants_signal(s->shell.pid, SIGINT, &spared, &s->told);
+    shell_process_add_background(&s->shell, &spared);
+    descendants_signal(s->shell.pid, SIGINT, &spared, &s->told);
 }
 
 static void end_step(struct supervisor *s) {
     s->running = false;
-    if (s->looks)
+    if (s->looks && s->shell.step->outcome == OUTCOME_INTERRUPTED)
         interrupt_left_behind(s);
     report_outcome(&s->wire, s->shell.step);
     report_end(&s->wire, false);
