@@ -1,6 +1,7 @@
 /* pause.c - see pause.h */
 #include "pause.h"
 
+#include "log.h"
 #include "pause_message.h"
 #include "process_list.h"
 
@@ -8,9 +9,39 @@
 #include <poll.h>
 #include <signal.h>
 
-/* Remembers in `stopped` what the code has stopped by itself (its jobs): those stay so. The kernel
- * sends a signal to "all others" in one go with forks: none escapes, and nothing begins any more.
- */
+/* How often, and how many milliseconds apart, processes are told to stop that go on. */
+#define ROUNDS_MAX 1000
+#define ROUND_MILLISECONDS 1
+
+/* Whether one can run now or later. One in D, such as the parent of a vfork, stops when it is out
+ * of that; until then it runs no code. */
+static bool any_goes_on(const struct process_list *all) {
+    for (size_t i = 0; i < all->count; i++) {
+        if (all->items[i].state == 'R' || all->items[i].state == 'S')
+            return true;
+    }
+    return false;
+}
+
+/* The kernel sends a signal to "all others" in one go with forks: none escapes. But one that is
+ * just sending SIGCONT to everybody takes the signal from those who have not stopped yet: they are
+ * told until all stand still. */
+static void tell_all(void) {
+    struct process_list all = {0};
+    bool goes_on = true;
+    for (int round = 0; goes_on && round < ROUNDS_MAX; round++) {
+        kill(-1, SIGSTOP);
+        process_list_read(&all);
+        goes_on = any_goes_on(&all);
+        if (goes_on)
+            poll(NULL, 0, ROUND_MILLISECONDS);
+    }
+    if (goes_on)
+        log_warn("some processes of a sandbox that pauses do not stand still");
+    process_list_free(&all);
+}
+
+/* Remembers in `stopped` what the code has stopped by itself (its jobs): those stay so. */
 static void stop_all(struct process_list *stopped) {
     process_list_read(stopped);
     size_t kept = 0;
@@ -19,7 +50,7 @@ static void stop_all(struct process_list *stopped) {
             stopped->items[kept++] = stopped->items[i];
     }
     stopped->count = kept;
-    kill(-1, SIGSTOP);
+    tell_all();
 }
 
 /* The youngest first: a shell that looked for stopped children must find them running again. */
