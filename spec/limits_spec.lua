@@ -201,7 +201,7 @@ block = b"x" * (300 << 20)
   it("many processes that take too much together leave the agent alive", function()
     local box = create { memory = 128 * MIB }
     if not with_groups(box) then return end
-    assert(box:step [[
+    local done, message, code = box:step [[
 import os
 children = []
 for _ in range(20):
@@ -211,7 +211,9 @@ for _ in range(20):
         os._exit(0)
     children.append(child)
 ends = [os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) for child in children]
-]])
+]]
+    -- Forked, the runner is as large as they are: the kernel may choose it, too.
+    assert(done or code == "context_lost", message)
     local again = assert(box:step "1 + 1")
     assert.equal("2", again.text)
     box:kill()

@@ -92,7 +92,7 @@ def nameless():
         os.write(fd, bytes(1 << 20))
     return "ok"
 print(in_child(nameless))]],
-    answer = "killed by SIGKILL",
+    answer = "killed by SIGKILL|Killed", -- the shell that says so may be chosen next
     burn = [[
 import os
 fd = os.memfd_create("x")

@@ -172,7 +172,7 @@ class Ends(unittest.TestCase):
         runner = self.start()
         pid = self.kernel(runner)
         runner.start("os.kill(os.getpid(), 9)")
-        self.assertEqual(runner.process.wait(10), 1)
+        self.assertEqual(runner.process.wait(60), 1)
         self.assertTrue(self.gone(pid))
 
     def test_the_kernel_goes_with_the_runner(self):

@@ -2,6 +2,7 @@
 
 import os
 import shutil
+import tempfile
 import unittest
 
 from runner_process import ROOT, RunnerProcess
@@ -11,8 +12,23 @@ MAIN = os.path.join(BUILD, "share", "stepbox", "runners", "r", "main.R")
 RSCRIPT = shutil.which("Rscript")
 
 
+class RProcess(RunnerProcess):
+    """R that is killed leaves its folder for temporary files, which goes with the sandbox elsewhere."""
+
+    def __init__(self, env=None, **options):
+        self.folder = tempfile.TemporaryDirectory(prefix="stepbox-r.")
+        environment = {"TMPDIR": self.folder.name, **(env or {})}
+        super().__init__(command=(RSCRIPT, "--vanilla", MAIN), env=environment, **options)
+
+    def close(self):
+        try:
+            super().close()
+        finally:
+            self.folder.cleanup()
+
+
 def start_r(**options):
-    return RunnerProcess(command=(RSCRIPT, "--vanilla", MAIN), **options)
+    return RProcess(**options)
 
 
 @unittest.skipUnless(RSCRIPT, "R is not installed here")
