@@ -4,19 +4,22 @@
 commands_run <- function(command) .Call(native$run, command)
 commands_hand_over <- function() .Call(native$hand_over)
 
-# What both do at the end, and what they do here.
-commands_of_r <- quote(.Internal(system(command, intern, timeout)))
-commands_of_ours <- bquote(
+# What both do at the end, and what they do here. Newer versions of R give the internal function more.
+commands_is_of_r <- function(code)
+    is.call(code) && identical(code[[1L]], quote(.Internal)) && is.call(code[[2L]]) &&
+        identical(code[[2L]][[1L]], quote(system))
+
+commands_of_ours <- function(of_r) bquote(
     if (!intern && timeout == 0 && is.character(command) && length(command) == 1L &&
         !is.na(command))
         invisible(.(commands_run)(command))
     else {
         .(commands_hand_over)()
-        .(commands_of_r)
+        .(of_r)
     })
 
 commands_replace <- function(code) {
-    if (identical(code, commands_of_r)) return(commands_of_ours)
+    if (commands_is_of_r(code)) return(commands_of_ours(code))
     if (is.call(code)) as.call(lapply(code, commands_replace)) else code
 }
 
