@@ -20,6 +20,7 @@ static int run_command(const char *command) {
         if (errno != EINTR)
             return -1;
     }
+    errno = 0; /* starting a program may leave one, and Lua would take it for the program's */
     return status;
 }
 
@@ -31,9 +32,7 @@ static int execute(lua_State *L) {
     }
     step_turn_to(0);
     interrupts_check(L);
-    errno = 0;
-    int status = run_command(command);
-    return luaL_execresult(L, status);
+    return luaL_execresult(L, run_command(command));
 }
 
 static int popen_in_order(lua_State *L) {
