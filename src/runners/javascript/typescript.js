@@ -108,19 +108,16 @@ function compileCell(source) {
   return { ...attempt(source, true), shift: 0 };
 }
 
+function toSyntaxError(fault, name, source) {
+  const { line, column } = positionOf(source, fault.start ?? 0);
+  const text = ts.flattenDiagnosticMessageText(fault.messageText, "\n");
+  return syntaxError(text, name, source, line, column);
+}
+
 function compile(source, name) {
   exports.prepare();
   const { outputText, sourceMapText, file, fault, shift } = compileCell(source);
-  if (fault) {
-    const { line, column } = positionOf(source, fault.start ?? 0);
-    throw syntaxError(
-      ts.flattenDiagnosticMessageText(fault.messageText, "\n"),
-      name,
-      source,
-      line,
-      column,
-    );
-  }
+  if (fault) throw toSyntaxError(fault, name, source);
   const text = withoutLink(outputText);
   return {
     text,
@@ -152,16 +149,7 @@ function compileFile(module, filename) {
   exports.prepare();
   const source = readFileSync(filename, "utf8");
   const { outputText, sourceMapText, fault } = attempt(source, false);
-  if (fault) {
-    const { line, column } = positionOf(source, fault.start ?? 0);
-    throw syntaxError(
-      ts.flattenDiagnosticMessageText(fault.messageText, "\n"),
-      filename,
-      source,
-      line,
-      column,
-    );
-  }
+  if (fault) throw toSyntaxError(fault, filename, source);
   const text = withoutLink(outputText);
   stacks.keep(filename, { source, text, toSource: mapper(source, text, sourceMapText, 0) });
   module._compile(text, filename);

@@ -3,7 +3,7 @@
 
 #include "line.h"
 #include "request.h"
-#include "step_env.h"
+#include "step_environment.h"
 #include "wire.h"
 
 #include <stdio.h>
@@ -141,7 +141,7 @@ static int next(lua_State *L) {
     } while (request.type != REQUEST_RUN);
     begin_step();
     const char *fault = request_env_fault(&request, text);
-    if (!fault && !step_env_set(request.env))
+    if (!fault && !step_environment_set(request.env))
         fault = "no memory is left for environment variables";
     if (fault)
         lua_pushnil(L);
@@ -156,7 +156,7 @@ static int next(lua_State *L) {
 /* finish(): the step has ended, and its variables with it */
 static int finish(lua_State *L) {
     (void)L;
-    step_env_restore();
+    step_environment_restore();
     interrupts_expect(false);
     end_step(false);
     return 0;

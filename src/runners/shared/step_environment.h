@@ -1,6 +1,6 @@
 /* step_environment.h - the environment variables of one step. */
-#ifndef STEPBOX_R_STEP_ENVIRONMENT_H
-#define STEPBOX_R_STEP_ENVIRONMENT_H
+#ifndef STEPBOX_RUNNER_STEP_ENVIRONMENT_H
+#define STEPBOX_RUNNER_STEP_ENVIRONMENT_H
 
 #include <jansson.h>
 #include <stdbool.h>
