@@ -2,7 +2,6 @@
 
 import os
 import tempfile
-import threading
 import time
 import unittest
 
@@ -12,14 +11,7 @@ from bash_process import BashCase, BashProcess
 class Interrupts(BashCase):
     def interrupted(self, code, within=1.5):
         """The events of a step that is interrupted once it has printed `go`."""
-        self.runner.start(code)
-        events = self.runner.wait(lambda event: event["type"] == "stdout")
-        time.sleep(0.1)
-        begin = time.monotonic()
-        self.runner.interrupt()
-        events += self.runner.finish()
-        self.assertLess(time.monotonic() - begin, within)
-        return events
+        return self.interrupted_once_it_prints(code, within)
 
     def check(self, code, within=1.5):
         events = self.interrupted("kept=yes\necho go\n" + code, within)
@@ -159,17 +151,8 @@ class Interrupts(BashCase):
 
     def test_no_end_is_lost_at_the_edges(self):
         """Interrupts rain on short steps: each has exactly one count and one end."""
-        stop = threading.Event()
-
-        def rain():
-            while not stop.is_set():
-                self.runner.interrupt()
-                time.sleep(0.0007)
-
         self.outcome("x=kept")
-        thread = threading.Thread(target=rain)
-        thread.start()
-        try:
+        with self.rain_of_interrupts(0.0007):
             for _ in range(300):
                 events = self.runner.step("echo 1; /bin/true; y=$(echo 2); f() { :; }; f")
                 kinds = [event["type"] for event in events]
@@ -177,9 +160,6 @@ class Interrupts(BashCase):
                 self.assertEqual(kinds.count("error") + kinds.count("result"), 1)
                 self.assertEqual(kinds.count("end"), 1)
                 self.assertEqual(kinds[-1], "end")
-        finally:
-            stop.set()
-            thread.join()
         self.runner.step(":")
         self.prints("echo $x", "kept\n")
 

@@ -1,11 +1,10 @@
 """A bash runner, as the agent starts it, from what was built."""
 
 import os
-import unittest
 
-from runner_process import ROOT, RunnerProcess
+from runner_case import RunnerCase
+from runner_process import BUILD, RunnerProcess
 
-BUILD = os.path.join(ROOT, os.environ.get("STEPBOX_BUILD", "build"))
 MAIN = os.path.join(BUILD, "share", "stepbox", "runners", "bash", "main.sh")
 BASH = os.environ.get("STEPBOX_BASH", "/bin/bash")
 
@@ -16,16 +15,12 @@ class BashProcess(RunnerProcess):
         super().__init__(command=command, **options)
 
 
-class BashCase(unittest.TestCase):
+class BashCase(RunnerCase):
     """One runner for the tests of a class, and what they ask of a step."""
 
     @classmethod
-    def setUpClass(cls):
-        cls.runner = BashProcess()
-
-    @classmethod
-    def tearDownClass(cls):
-        cls.runner.close()
+    def start(cls):
+        return BashProcess()
 
     def events(self, code, **options):
         """The events without the count and a plain end."""

@@ -1,6 +1,5 @@
 """Interrupts end the code of a step, wherever it is, and keep the state."""
 
-import threading
 import time
 import unittest
 
@@ -15,13 +14,7 @@ class Interrupts(JavaCase):
         """
         if "{" in form and code[-1] not in ";}":
             code += ";"
-        self.runner.start(form % code)
-        events = self.runner.wait(lambda event: event["type"] == "stdout")
-        time.sleep(0.1)
-        begin = time.monotonic()
-        self.runner.interrupt()
-        events += self.runner.finish()
-        self.assertLess(time.monotonic() - begin, within)
+        events = self.interrupted_once_it_prints(form % code, within)
         self.assertEqual(events[-1], {"type": "end"})
         return events
 
@@ -129,16 +122,7 @@ class Interrupts(JavaCase):
 
     def test_no_end_is_lost_at_the_edges(self):
         """Interrupts rain on short steps: each has exactly one count and one end."""
-        stop = threading.Event()
-
-        def rain():
-            while not stop.is_set():
-                self.runner.interrupt()
-                time.sleep(0.003)
-
-        thread = threading.Thread(target=rain)
-        thread.start()
-        try:
+        with self.rain_of_interrupts(0.003):
             for _ in range(60):
                 events = self.runner.step(
                     'System.out.println(1); System.err.println(2); int n = 3;\nn + "x"'
@@ -150,9 +134,6 @@ class Interrupts(JavaCase):
                 for event in events:
                     if event["type"] == "error":
                         self.assertEqual(event["name"], "InterruptedException", event)
-        finally:
-            stop.set()
-            thread.join()
         self.alive()
 
 

@@ -4,9 +4,9 @@ import os
 import shutil
 import unittest
 
-from runner_process import ROOT, RunnerProcess
+from runner_case import RunnerCase
+from runner_process import BUILD, RunnerProcess
 
-BUILD = os.path.join(ROOT, os.environ.get("STEPBOX_BUILD", "build"))
 FOLDER = os.path.join(BUILD, "share", "stepbox", "runners", "java")
 
 
@@ -21,16 +21,12 @@ class JavaProcess(RunnerProcess):
 
 
 @unittest.skipUnless(shutil.which("jshell"), "there is no JDK here (default-jdk-headless)")
-class JavaCase(unittest.TestCase):
+class JavaCase(RunnerCase):
     """One runner for the tests of a class, and what they ask of a step."""
 
     @classmethod
-    def setUpClass(cls):
-        cls.runner = JavaProcess()
-
-    @classmethod
-    def tearDownClass(cls):
-        cls.runner.close()
+    def start(cls):
+        return JavaProcess()
 
     def events(self, code, **options):
         """The events without the count and a plain end."""

@@ -6,9 +6,9 @@ import shutil
 import time
 import unittest
 
-from runner_process import ROOT, RunnerProcess
+from runner_case import RunnerCase
+from runner_process import BUILD, RunnerProcess
 
-BUILD = os.path.join(ROOT, os.environ.get("STEPBOX_BUILD", "build"))
 MAIN = os.path.join(BUILD, "share", "stepbox", "runners", "javascript", "main.js")
 NODE = os.environ.get("STEPBOX_NODE", "/usr/bin/node")
 OPTIONS = ("--experimental-vm-modules", "--no-force-async-hooks-checks")
@@ -30,7 +30,7 @@ class JavaScriptProcess(RunnerProcess):
         super().__init__(command=(NODE, *OPTIONS, MAIN), variant=variant, **options)
 
 
-class JavaScriptCase(unittest.TestCase):
+class JavaScriptCase(RunnerCase):
     """One runner for the tests of a class, and what they ask of a step."""
 
     needs = ("acorn/dist/acorn.js",)
@@ -41,15 +41,11 @@ class JavaScriptCase(unittest.TestCase):
         reason = missing(*cls.needs)
         if reason:
             raise unittest.SkipTest(reason)
-        cls.runner = cls.start()
+        super().setUpClass()
 
     @classmethod
     def start(cls, **options):
         return JavaScriptProcess(variant=cls.variant, **options)
-
-    @classmethod
-    def tearDownClass(cls):
-        cls.runner.close()
 
     def events(self, code, **options):
         """The events without the count and the end, which must be there."""

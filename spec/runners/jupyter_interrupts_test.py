@@ -10,14 +10,7 @@ from jupyter_process import KernelTest, has_kernel, start_kernel
 
 class Interrupts(KernelTest):
     def interrupted(self, code, within=3):
-        self.runner.start(code)
-        events = self.runner.wait(lambda event: event["type"] == "stdout")
-        self.runner.serve(0.1)
-        begin = time.monotonic()
-        self.runner.interrupt()
-        events += self.runner.finish()
-        self.assertLess(time.monotonic() - begin, within)
-        return events
+        return self.interrupted_once_it_prints(code, within, self.runner.serve)
 
     def check(self, code):
         self.runner.step("state = 5")

@@ -4,6 +4,7 @@ import os
 import subprocess
 import unittest
 
+from runner_case import RunnerCase
 from runner_process import PYTHON, ROOT, RunnerProcess
 
 MAIN = os.path.join(ROOT, "src", "runners", "jupyter", "main.py")
@@ -21,7 +22,7 @@ def start_kernel(name, **options):
     return RunnerProcess(command=(PYTHON, MAIN), variant=(name,), **options)
 
 
-class KernelTest(unittest.TestCase):
+class KernelTest(RunnerCase):
     """Tests with one kernel for all of a class."""
 
     kernel = "python3"
@@ -31,11 +32,11 @@ class KernelTest(unittest.TestCase):
     def setUpClass(cls):
         if not has_kernel(cls.kernel):
             raise unittest.SkipTest("the kernel %s is not installed here" % cls.kernel)
-        cls.runner = start_kernel(cls.kernel, **cls.options)
+        super().setUpClass()
 
     @classmethod
-    def tearDownClass(cls):
-        cls.runner.close()
+    def start(cls):
+        return start_kernel(cls.kernel, **cls.options)
 
     def events(self, code, env=None, timeout=30):
         """Without the first and the last, which every step has."""

@@ -1,6 +1,5 @@
 """Interrupts reach the code of a step of Lua, wherever it is, and nothing else; the state stays."""
 
-import threading
 import time
 import unittest
 
@@ -10,14 +9,7 @@ from lua_process import LuaCase
 class Interrupts(LuaCase):
     def interrupted(self, code, within=1.5):
         """The events of a step that is interrupted once it has printed `go`."""
-        self.runner.start("kept = 'yes' print 'go' " + code)
-        events = self.runner.wait(lambda event: event["type"] == "stdout")
-        time.sleep(0.1)
-        begin = time.monotonic()
-        self.runner.interrupt()
-        events += self.runner.finish()
-        self.assertLess(time.monotonic() - begin, within)
-        return events
+        return self.interrupted_once_it_prints("kept = 'yes' print 'go' " + code, within)
 
     def check(self, code, within=1.5):
         events = self.interrupted(code, within)
@@ -131,16 +123,7 @@ class Interrupts(LuaCase):
 
     def test_no_end_is_lost_at_the_edges(self):
         """Interrupts rain on short steps: each has exactly one count and one end."""
-        stop = threading.Event()
-
-        def rain():
-            while not stop.is_set():
-                self.runner.interrupt()
-                time.sleep(0.0007)
-
-        thread = threading.Thread(target=rain)
-        thread.start()
-        try:
+        with self.rain_of_interrupts(0.0007):
             for _ in range(300):
                 events = self.runner.step(
                     "print(1) io.stderr:write(2)\npcall(error)\ncoroutine.wrap(function() end)()\n4"
@@ -152,9 +135,6 @@ class Interrupts(LuaCase):
                 for event in events:
                     if event["type"] == "error":
                         self.assertEqual(event["name"], "KeyboardInterrupt", event)
-        finally:
-            stop.set()
-            thread.join()
         self.runner.step("")
         self.shows("2 + 2", "4")
 

@@ -1,11 +1,10 @@
 """A Lua runner, as the agent starts it, from what was built."""
 
 import os
-import unittest
 
-from runner_process import ROOT, RunnerProcess
+from runner_case import RunnerCase
+from runner_process import BUILD, RunnerProcess
 
-BUILD = os.path.join(ROOT, os.environ.get("STEPBOX_BUILD", "build"))
 MAIN = os.path.join(BUILD, "share", "stepbox", "runners", "lua", "main.lua")
 
 
@@ -14,16 +13,12 @@ class LuaProcess(RunnerProcess):
         super().__init__(command=("lua5.4", MAIN), **options)
 
 
-class LuaCase(unittest.TestCase):
+class LuaCase(RunnerCase):
     """One runner for the tests of a class, and what they ask of a step."""
 
     @classmethod
-    def setUpClass(cls):
-        cls.runner = LuaProcess()
-
-    @classmethod
-    def tearDownClass(cls):
-        cls.runner.close()
+    def start(cls):
+        return LuaProcess()
 
     def events(self, code, **options):
         """The events without the count and a plain end."""

@@ -4,28 +4,18 @@ import threading
 import time
 import unittest
 
+from runner_case import RunnerCase
 from runner_process import RunnerProcess
 
 
-class Interrupts(unittest.TestCase):
+class Interrupts(RunnerCase):
     @classmethod
-    def setUpClass(cls):
-        cls.runner = RunnerProcess()
-
-    @classmethod
-    def tearDownClass(cls):
-        cls.runner.close()
+    def start(cls):
+        return RunnerProcess()
 
     def interrupted(self, code, within=1.5):
         """The events of a step that is interrupted once it has printed `go`."""
-        self.runner.start(code)
-        events = self.runner.wait(lambda event: event["type"] == "stdout")
-        time.sleep(0.1)
-        begin = time.monotonic()
-        self.runner.interrupt()
-        events += self.runner.finish()
-        self.assertLess(time.monotonic() - begin, within)
-        return events
+        return self.interrupted_once_it_prints(code, within)
 
     def check(self, code, within=1.5):
         events = self.interrupted(code, within)
@@ -160,16 +150,7 @@ class Interrupts(unittest.TestCase):
 
     def test_no_end_is_lost_at_the_edges(self):
         """Interrupts rain on short steps: each has exactly one count and one end."""
-        stop = threading.Event()
-
-        def rain():
-            while not stop.is_set():
-                self.runner.interrupt()
-                time.sleep(0.0007)
-
-        thread = threading.Thread(target=rain)
-        thread.start()
-        try:
+        with self.rain_of_interrupts(0.0007):
             for i in range(300):
                 events = self.runner.step(
                     "print(1)\nimport sys\nprint(2, file=sys.stderr)\ndisplay(3)\n4"
@@ -182,9 +163,6 @@ class Interrupts(unittest.TestCase):
                     if event["type"] == "error":
                         self.assertEqual(event["name"], "KeyboardInterrupt", event)
                     self.assertNotIn("stepbox_runner", str(event.get("text")))
-        finally:
-            stop.set()
-            thread.join()
         self.runner.step("pass")
         self.alive()
 

@@ -10,14 +10,7 @@ from r_process import RTest
 class Interrupts(RTest):
     def interrupted(self, code, within=3):
         """The events of a step that is interrupted once it has printed `go`."""
-        self.runner.start(code)
-        events = self.runner.wait(lambda event: event["type"] == "stdout")
-        self.runner.serve(0.1)
-        begin = time.monotonic()
-        self.runner.interrupt()
-        events += self.runner.finish()
-        self.assertLess(time.monotonic() - begin, within)
-        return events
+        return self.interrupted_once_it_prints(code, within, self.runner.serve)
 
     def check(self, code):
         self.runner.step("state <- 5")

@@ -5,9 +5,9 @@ import shutil
 import tempfile
 import unittest
 
-from runner_process import ROOT, RunnerProcess
+from runner_case import RunnerCase
+from runner_process import BUILD, RunnerProcess
 
-BUILD = os.environ.get("STEPBOX_BUILD", os.path.join(ROOT, "build"))
 MAIN = os.path.join(BUILD, "share", "stepbox", "runners", "r", "main.R")
 RSCRIPT = shutil.which("Rscript")
 
@@ -32,18 +32,14 @@ def start_r(**options):
 
 
 @unittest.skipUnless(RSCRIPT, "R is not installed here")
-class RTest(unittest.TestCase):
+class RTest(RunnerCase):
     """Tests with one runner for all of a class."""
 
     options = {}
 
     @classmethod
-    def setUpClass(cls):
-        cls.runner = start_r(**cls.options)
-
-    @classmethod
-    def tearDownClass(cls):
-        cls.runner.close()
+    def start(cls):
+        return start_r(**cls.options)
 
     def events(self, code, env=None, timeout=30):
         """Without the first and the last, which every step has."""

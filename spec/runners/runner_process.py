@@ -10,6 +10,7 @@ import subprocess
 import time
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+BUILD = os.path.join(ROOT, os.environ.get("STEPBOX_BUILD", "build"))
 MAIN = os.path.join(ROOT, "src", "runners", "python", "main.py")
 PYTHON = os.environ.get("STEPBOX_PYTHON", "/usr/bin/python3")
 
