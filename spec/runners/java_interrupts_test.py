@@ -79,6 +79,11 @@ class Interrupts(JavaCase):
     def test_children_of_the_step_get_it_too(self):
         self.check('new ProcessBuilder("sleep", "60").start().waitFor()')
         self.check('new ProcessBuilder("sleep", "61").start().getInputStream().read()')
+        # One that the code starts once the interrupt has come.
+        self.check(
+            "try { Thread.sleep(60_000); } catch (InterruptedException e) {"
+            ' new ProcessBuilder("sleep", "62").start(); throw e; }'
+        )
         text = self.pieces(
             'new ProcessBuilder("pgrep", "-g", "0", "-a", "sleep").inheritIO().start().waitFor();'
             ' System.out.println("done")'

@@ -21,9 +21,7 @@ final class Interrupts {
 
     /** Takes interrupts, a byte each, on a thread of its own. */
     void listen(int descriptor) {
-        Thread listener = new Thread(() -> listenTo(descriptor), "stepbox-interrupts");
-        listener.setDaemon(true);
-        listener.start();
+        inBackground("stepbox-interrupts", () -> listenTo(descriptor));
     }
 
     private void listenTo(int descriptor) {
@@ -85,10 +83,14 @@ final class Interrupts {
             running.ask();
         }
         // Not here: what comes meanwhile must not wait, and be taken for the next step.
-        Thread stopper = new Thread(() -> stop(run), "stepbox-stop");
-        stopper.setDaemon(true);
-        stopper.start();
-        Children.interrupt();
+        inBackground("stepbox-stop", () -> stop(run));
+        inBackground("stepbox-children", Children::interrupt);
+    }
+
+    private static void inBackground(String name, Runnable action) {
+        Thread thread = new Thread(action, name);
+        thread.setDaemon(true);
+        thread.start();
     }
 
     private synchronized void stop(long run) {

@@ -87,6 +87,10 @@ final class Runner {
                     steps.flush();
                 }
             } finally {
+                if (interrupts.wanted()) {
+                    // Those that the code was about to start when the interrupt came.
+                    Children.interrupt();
+                }
                 environment.putBack(before);
             }
         } catch (Environment.Impossible e) {
