@@ -8,6 +8,7 @@
 -- behind.
 
 local counts = require "tools.test.counts"
+local failed = require("tools.test.failed").new()
 local lanes = require "tools.test.lanes"
 local left_over = require "tools.test.left_over"
 
@@ -119,6 +120,7 @@ local function show(job, output, status, seconds)
     total:add(0, 1, 0)
   end
   io.stdout:flush()
+  if total.failed > before then failed:add(job.name, output) end
 end
 
 lanes.run(folder, jobs, tonumber(os.getenv "LANES") or tonumber(capture "nproc") + 1, show)
@@ -136,5 +138,6 @@ if rest ~= "" then
 end
 os.execute("rm -rf " .. folder)
 
+failed:show()
 print(tostring(total))
 os.exit(total.failed == 0)
