@@ -100,26 +100,21 @@ with open("/proc/sys/kernel/random/boot_id") as file:
   {
     attack = "change settings of the kernel below /proc/sys",
     naive = "root changes core_pattern, and what it names runs on the host as root",
-    ours = "user: none; root: those of its own IPC and process namespaces alone",
+    ours = "none, not even those of the sandbox's own namespaces",
     needs = attack.needs_root,
     python = [[
-own = ("/proc/sys/kernel/msg", "/proc/sys/kernel/shm", "/proc/sys/kernel/sem", "/proc/sys/fs/mqueue/",
-       "/proc/sys/kernel/auto_msgmni", "/proc/sys/kernel/ns_last_pid", "/proc/sys/kernel/pid_max")
-found, theirs = [], []
+found = []
 for folder, _, names in os.walk("/proc/sys"):
     for name in names:
         path = os.path.join(folder, name)
         try:
             os.close(os.open(path, os.O_WRONLY))
-            (theirs if path.startswith(own) else found).append(path)
+            found.append(path)
         except OSError:
             pass
-if "/proc/sys/kernel/core_pattern" in found:
-    print("the host's")
-else:
-    print("its own" if theirs and not found and os.getuid() == 0 else found or "none")]],
+print("the host's" if "/proc/sys/kernel/core_pattern" in found else found or "none")]],
     works = "the host's",
-    answer = { user = "none|%['/proc/sys/kernel/ns_last_pid'%]", root = "its own" },
+    answer = "none",
   },
   {
     attack = "press the host's emergency keys: /proc/sysrq-trigger",

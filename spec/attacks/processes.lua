@@ -222,7 +222,7 @@ attempts({
   {
     attack = "choose the next process id, to stand where another process has ended: ns_last_pid",
     naive = "chooses it",
-    ours = "EACCES or EPERM",
+    ours = "EROFS",
     where = "namespaces",
     python = [[
 def choose():
@@ -230,7 +230,7 @@ def choose():
         file.write("300")
 probe(choose)]],
     lacking = "ENOENT",
-    answer = "EACCES|EPERM",
+    answer = "EROFS",
   },
   {
     attack = "have a crash write its memory to a file (core dump)",

@@ -94,6 +94,8 @@ static void mask_proc(argument_list *list, const struct sandbox_root *root) {
     for (size_t i = 0; i < sizeof directories / sizeof *directories; i++)
         if (access(directories[i], F_OK) == 0)
             add_part(list, root, "--ro-bind", STAGE_NOTHING, directories[i]);
+    /* The settings of its own namespaces would be root's to change: they bound the sandbox. */
+    add(list, "--ro-bind", "/proc/sys", "/proc/sys", NULL);
     if (access(BOOT_ID, F_OK) == 0)
         add_part(list, root, "--ro-bind", STAGE_BOOT_ID, BOOT_ID);
 }
@@ -121,16 +123,17 @@ static void add_environment(argument_list *list, const bwrap_sandbox *sandbox) {
     add(list, "--setenv", "E2B_TEMPLATE_ID", sandbox->template_id, NULL);
 }
 
-/* We are root of the sandbox's user namespace already. */
+/* We are root of the sandbox's user namespace already, and in its IPC namespace. */
 static void add_namespaces(argument_list *list, const struct sandbox_root *root) {
-    add(list, "--unshare-ipc", "--unshare-pid", "--unshare-net", "--unshare-uts",
-        "--unshare-cgroup-try", "--hostname", "stepbox", NULL);
+    add(list, "--unshare-pid", "--unshare-net", "--unshare-uts", "--unshare-cgroup-try",
+        "--hostname", "stepbox", NULL);
     if (root->ids->kind != IDS_SINGLE)
         add_capabilities(list);
     else
-        /* One more, since that root is `user` here. */
-        add(list, "--unshare-user", "--disable-userns", "--uid", "1000", "--gid", "1000",
-            "--cap-drop", "ALL", NULL);
+        /* One more, since that root is `user` here; who enters it later has no rights on what
+         * belongs to the outer one. */
+        add(list, "--unshare-ipc", "--unshare-user", "--disable-userns", "--uid", "1000", "--gid",
+            "1000", "--cap-drop", "ALL", NULL);
 }
 
 void bwrap_args_build(argument_list *list, const bwrap_sandbox *sandbox) {

@@ -15,6 +15,7 @@
 
 #include "bwrap_args.h"
 #include "control_socket.h"
+#include "ipc_namespace.h"
 #include "namespace_counts.h"
 #include "process.h"
 #include "remedy.h"
@@ -161,6 +162,8 @@ static void run_child(const struct ends *ends, const bwrap_spec *spec, const cha
     /* With one id bubblewrap makes another one in it, and forbids more. */
     if (namespace_counts_limit(spec->ids.kind == IDS_SINGLE) < 0)
         fail_child("nested user namespaces cannot be forbidden");
+    if (spec->ids.kind != IDS_SINGLE && ipc_namespace_enter(spec->limits->memory) < 0)
+        fail_child("a namespace of System V objects");
     int args_fd = write_args(ends, spec, &root);
     if (args_fd < 0)
         fail_child("the arguments of bubblewrap");
