@@ -33,13 +33,14 @@ static void takes_a_control_socket(void **state) {
     assert_string_equal(options.home, "/home/user");
     assert_int_equal(options.log, LOG_LEVEL_WARN);
     assert_int_equal(
-        read_line("agent --control=0 --filter 7 --runners /r --home /h --log-level debug",
+        read_line("agent --control=0 --filter 7 --runners /usr/bin/.. --home ../ --log-level debug",
                   &options),
         0);
     assert_int_equal(options.control, 0);
     assert_int_equal(options.filter, 7);
-    assert_string_equal(options.runners, "/r");
-    assert_string_equal(options.home, "/h");
+    assert_string_equal(options.runners, "/usr");
+    assert_int_equal(options.home[0], '/'); /* programs start in other directories */
+    assert_null(strstr(options.home, ".."));
     assert_int_equal(options.log, LOG_LEVEL_DEBUG);
 }
 
@@ -84,6 +85,8 @@ static void refuses_bad_lines(void **state) {
         "agent --listen :1,:2",
         "agent --control 5 --log-level loud",
         "agent --control 5 --filter x",
+        "agent --control 5 --runners /nowhere",
+        "agent --control 5 --home /nowhere",
         "agent --listen 127.0.0.1:1,127.0.0.1:2 --filter 5",
         "agent --control 5 --output 0",
         "agent --control 5 --output much",

@@ -28,6 +28,9 @@ static const char usage[] =
     "  --output BYTES    what a step or a command may put out; the rest is dropped (no limit)\n"
     "  --log-level LEVEL error, warn (the default), info or debug\n";
 
+/* In full: programs start in other directories. */
+static char runners[PATH_MAX], home[PATH_MAX];
+
 static int number(const char *text, long max) {
     char *end;
     long value = strtol(text, &end, 10);
@@ -96,11 +99,9 @@ static int take(int option, struct options *options) {
     case 'l':
         return read_listen(optarg, options);
     case 'r':
-        options->runners = optarg;
-        return 0;
+        return (options->runners = realpath(optarg, runners)) ? 0 : -1;
     case 'h':
-        options->home = optarg;
-        return 0;
+        return (options->home = realpath(optarg, home)) ? 0 : -1;
     case 'm':
         return read_bytes(optarg, &options->memory);
     case 'd':

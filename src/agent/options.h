@@ -19,7 +19,7 @@ struct options {
     int control; /* -1: standalone, at the addresses below */
     int filter;  /* -1: none */
     struct address envd, code;
-    const char *runners, *home;
+    const char *runners, *home;        /* full paths */
     int64_t memory;                    /* bytes; 0: not told */
     int64_t runner_data, program_data; /* bytes; 0: no limit (spawn_limits.h) */
     double cpus;                       /* the same */
