@@ -73,7 +73,7 @@ attack: all ## try to break out of sandboxes, and print what each attack is answ
 .PHONY: valgrind
 valgrind: $(CORE_TESTS) $(ARCHIVE_TESTS) ## the core's unit tests under valgrind
 	@for t in $(CORE_TESTS) $(ARCHIVE_TESTS); do \
-	    valgrind -q --leak-check=full --errors-for-leak-kinds=definite --error-exitcode=9 $$t || exit 1; \
+	    valgrind -q --leak-check=full --show-leak-kinds=definite --errors-for-leak-kinds=definite --error-exitcode=9 $$t || exit 1; \
 	done
 
 .PHONY: lint
