@@ -7,14 +7,13 @@ FUZZ_JOBS    ?= $(shell nproc)
 # What to run, such as core/answer.
 FUZZ_TARGETS ?= $(patsubst fuzz/%.c,%,$(wildcard fuzz/*/*.c))
 
-
 fuzz_flags := -O1 -g -fsanitize=fuzzer-no-link,address,undefined -fno-sanitize-recover=undefined -fno-omit-frame-pointer
 fuzz_make = $(MAKE) --no-print-directory --silent BUILD=build-fuzz VARIANT=fuzz CC='$(FUZZ_CC)' OPT='$(fuzz_flags)' HARDEN= \
 	WARN='$(WARN) -Wno-format-nonliteral' \
 	FUZZ_TARGETS='$(FUZZ_TARGETS)'
 
 fuzz_programs = $(patsubst fuzz/%.c,$(BUILD)/fuzz/%,$(wildcard fuzz/$(1)/*.c))
-FUZZ_ALL := $(foreach room,core archive common engine agent egress,$(call fuzz_programs,$(room)))
+FUZZ_ALL := $(foreach room,core archive common engine agent egress runners,$(call fuzz_programs,$(room)))
 
 build_fuzz = @mkdir -p $(@D) && $(CC) $(CPPFLAGS) $(CFLAGS) -fsanitize=fuzzer -Isrc/$(notdir $(@D)) -Isrc/core \
 	-Isrc/common $(call pc,cflags,$(CORE_PC) $(SERVER_PC) $(ENGINE_PC) $(AGENT_PC)) $(LDFLAGS) -o $@ $(filter %.c %.o %.a,$^) \
@@ -38,7 +37,8 @@ $(call fuzz_programs,engine): $(BUILD)/fuzz/engine/%: fuzz/engine/%.c $(BUILD)/f
 	$(build_fuzz) $(call pc,libs,$(ENGINE_PC))
 $(call fuzz_programs,agent): $(BUILD)/fuzz/agent/%: fuzz/agent/%.c $(BUILD)/fuzz/agent.a
 	$(build_fuzz)
-
+$(call fuzz_programs,runners): $(BUILD)/fuzz/runners/%: fuzz/runners/%.c $(wildcard src/runners/shared/*.c)
+	$(build_fuzz)
 $(call fuzz_programs,egress): $(BUILD)/fuzz/egress/%: fuzz/egress/%.c $(BUILD)/fuzz/egress.a $(BUILD)/fuzz/engine.a
 	$(build_fuzz) $(call pc,libs,$(ENGINE_PC))
 

@@ -54,7 +54,6 @@ bool wire_fill(struct wire *wire) {
 }
 
 char *wire_next(struct wire *wire, size_t *length) {
-    char *line = wire->bytes + wire->taken;
     char *end = wire->length > wire->scanned
                     ? memchr(wire->bytes + wire->scanned, '\n', wire->length - wire->scanned)
                     : NULL;
@@ -66,6 +65,7 @@ char *wire_next(struct wire *wire, size_t *length) {
         }
         return NULL;
     }
+    char *line = wire->bytes + wire->taken;
     *end = '\0';
     *length = (size_t)(end - line);
     wire->taken = wire->scanned = (size_t)(end + 1 - wire->bytes);
