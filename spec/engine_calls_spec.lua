@@ -42,7 +42,7 @@ describe("box:logs", function()
     local same = assert(stepbox.connect(other.id))
     assert(other:kill())
     assert.equal("closed", (select(3, other:logs())))
-    assert.equal("not_found", (select(3, same:logs())))
+    assert.equal("sandbox_lost", (select(3, same:logs())))
   end)
 end)
 
@@ -55,6 +55,34 @@ describe("stepbox.engine", function()
     assert.matches("stepboxd", sandbox.read("/proc/" .. status.pid .. "/comm"), 1, true)
     assert.near(os.time(), status.started_at, 3600)
     assert.equal("invalid", (select(3, engine.stop())))
+  end)
+
+  it("takes its sandboxes with it: they are lost to their boxes", function()
+    local folder = sandbox.temporary()
+    local options = { socket = folder .. "/run/engine.sock" }
+    local client = assert(stepbox.client(options))
+    local box = assert(client:create())
+    local context = assert(box:context())
+    assert.equal(1, assert(engine.stop { socket = options.socket, force = true }))
+    assert.is_true(sandbox.eventually(3, function() return not engine.status(options) end))
+    for _, answer in ipairs {
+      { box:step "1" }, { context:step "1" }, { context:restart() }, { box:contexts() }, { box:info() },
+      { box:set_timeout(5) }, { box.commands:run "true" }, { box.files:read "/x" },
+    } do
+      assert.equal("sandbox_lost", answer[3], answer[2])
+    end
+    assert.is_false(box:is_running())
+    assert.equal("not_found", (select(3, box:kill())))
+    assert.equal("not_found", (select(3, client:connect(box.id))))
+    os.execute("rm -r " .. folder)
+  end)
+
+  it("is asked with options that are checked, by the name of the call", function()
+    for _, call in ipairs { "status", "start", "stop" } do
+      local ok, message = pcall(function() return (engine[call] { socket = 5 }) end)
+      assert.is_false(ok)
+      assert.matches("^[^:]*engine_calls_spec.lua:%d+: bad option 'socket' of '" .. call .. "'", message)
+    end
   end)
 
   it("does not start one by asking", function()

@@ -37,7 +37,10 @@ describe("a box", function()
     assert.is_nil(value)
     assert.equal("sandbox_lost", code)
     assert.matches(box.id, message)
-    assert.equal("not_found", select(3, box:info()))
+    for _, call in ipairs { "info", "logs", "metrics", "set_network", "pause", "resume", "snapshot" } do
+      assert.equal("sandbox_lost", select(3, box[call](box)), call)
+    end
+    assert.equal("sandbox_lost", select(3, box:set_timeout(5)))
     assert.is_false(box:is_running())
     assert.equal("not_found", select(3, stepbox.kill(box.id)))
     assert.equal("not_found", select(3, stepbox.connect(box.id)))

@@ -58,14 +58,20 @@ end
 ---@return stepbox.EngineStatus|nil
 ---@return string? message
 ---@return string? code "not_found" when none runs, "unsupported" when the client uses a server
-function engine.status(options) return ask(false, options) end
+function engine.status(options)
+  options = check.options("status", options, check.connection)
+  return ask(false, options)
+end
 
 --- Starts the engine unless it runs. Without sandbox and client it leaves after a minute.
 ---@param options? stepbox.ClientOptions
 ---@return stepbox.EngineStatus|nil
 ---@return string? message
 ---@return string? code
-function engine.start(options) return ask(true, options) end
+function engine.start(options)
+  options = check.options("start", options, check.connection)
+  return ask(true, options)
+end
 
 --- Has the engine leave.
 ---@param options? stepbox.StopOptions

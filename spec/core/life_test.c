@@ -317,6 +317,23 @@ static void connect_leaves_the_life_alone_unless_asked(void **state) {
     assert_string_equal(c->error.message, "connect: HTTP 404: no sandbox i9");
 }
 
+/* What the control plane does not find is this box's sandbox, unless it is the call itself. */
+static void a_sandbox_that_is_gone_is_lost_to_its_box(void **state) {
+    struct connection *c = *state;
+    const char *gone = "{\"code\": 404, \"message\": \"sandbox \\\"i123\\\" not found\"}";
+    const char *no_call = "{\"code\": 404, \"message\": \"no matching operation was found\"}";
+    server_add_reply(c->server, "GET /sandboxes/i123 ", "404 Not Found", "", gone);
+    assert_int_equal(connection_end(c, sb_box_info(c->box, &c->error)), SB_SANDBOX_LOST);
+    server_add_reply(c->server, "POST /sandboxes/i123/timeout ", "404 Not Found", "", gone);
+    assert_int_equal(connection_end(c, sb_box_set_timeout(c->box, 5, &c->error)), SB_SANDBOX_LOST);
+    server_add_reply(c->server, "POST /sandboxes/i123/pause ", "404 Not Found", "", gone);
+    assert_int_equal(connection_end(c, sb_box_pause(c->box, &c->error)), SB_SANDBOX_LOST);
+    server_add_reply(c->server, "POST /sandboxes/i123/snapshots ", "404 Not Found", "", no_call);
+    assert_int_equal(connection_end(c, sb_box_snapshot(c->box, NULL, &c->error)), SB_UNSUPPORTED);
+    server_add_reply(c->server, "DELETE /sandboxes/i123 ", "404 Not Found", "", gone);
+    assert_int_equal(connection_end(c, sb_box_kill(c->box, &c->error)), SB_NOT_FOUND);
+}
+
 static void a_paused_one_can_be_left_so(void **state) {
     struct connection *c = *state;
     int connected = server_count(c->server, "/connect ");
@@ -629,6 +646,7 @@ int main(void) {
         WITH(a_request_that_is_never_answered_times_out),
         WITH_TCP(a_request_that_is_never_answered_times_out),
         WITH(connect_leaves_the_life_alone_unless_asked),
+        WITH(a_sandbox_that_is_gone_is_lost_to_its_box),
         WITH(a_paused_one_can_be_left_so),
         WITH(ownership_is_given_up_and_taken),
         WITH_TCP(remote_ownership_is_the_clients_own_affair),

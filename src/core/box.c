@@ -3,6 +3,7 @@
 #include "reaper.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 sb_box *sbi_box_new(sb_loop *loop, struct sbi_config *config, struct sbi_address *address,
                     sb_error *err) {
@@ -115,4 +116,13 @@ void sbi_box_explain_closed(const sb_box *box, sb_error *error) {
     if (box->is_closed && (error->code == SB_SANDBOX_LOST || error->code == SB_NOT_FOUND)) {
         sbi_fail_status(error, SB_CLOSED, error->status, "the box was closed meanwhile");
     }
+}
+
+void sbi_box_explain_control(const sb_box *box, sb_error *error) {
+    if (error->code == SB_NOT_FOUND) {
+        /* Servers say it of a call that they do not have too: "no matching operation was found". */
+        bool has_no_call = strstr(error->message, "operation") != NULL;
+        error->code = has_no_call ? SB_UNSUPPORTED : SB_SANDBOX_LOST;
+    }
+    sbi_box_explain_closed(box, error);
 }

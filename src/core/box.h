@@ -44,5 +44,8 @@ void sbi_box_op_release(sb_op *op);
 
 /* A step's or a call's failure on a box that was closed meanwhile is that it was closed. */
 void sbi_box_explain_closed(const sb_box *box, sb_error *error);
+/* The same for a call of the control plane about the box's sandbox, where "not found" is that this
+ * is gone: SB_SANDBOX_LOST; or SB_UNSUPPORTED where the server does not know the call. */
+void sbi_box_explain_control(const sb_box *box, sb_error *error);
 
 #endif

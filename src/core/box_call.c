@@ -12,7 +12,7 @@ static sb_box *box_of(const sb_op *op) {
 }
 
 static void finish_call(sb_op *op, sb_error *error) {
-    sbi_box_explain_closed(box_of(op), error);
+    sbi_box_explain_control(box_of(op), error);
     sbi_op_finish(op, error);
 }
 

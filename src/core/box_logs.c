@@ -14,7 +14,7 @@ static void on_answer(void *user, struct sbi_exchange *exchange) {
     sb_op *op = user;
     sb_error error = {0};
     sbi_keep_json_answer(op, exchange, &error);
-    sbi_box_explain_closed(op->data, &error);
+    sbi_box_explain_control(op->data, &error);
     sbi_op_finish(op, &error);
 }
 

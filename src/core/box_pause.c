@@ -8,7 +8,7 @@
 #define WAS_PAUSED 201
 
 static void finish(sb_op *op, sb_error *error) {
-    sbi_box_explain_closed(op->data, error);
+    sbi_box_explain_control(op->data, error);
     sbi_op_finish(op, error);
 }
 

@@ -61,6 +61,7 @@ int sbi_exchange_to_control(struct sbi_exchange *exchange, const char *method, c
 int sbi_exchange_to_sandbox(struct sbi_exchange *exchange, const struct sbi_address *address,
                             int port, const char *method, const char *path, sb_error *err) {
     set_method(exchange, method);
+    exchange->is_to_sandbox = true;
     return sbi_wire_sandbox(exchange->config, address, port, path, exchange->easy,
                             &exchange->headers, err);
 }

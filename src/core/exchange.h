@@ -61,7 +61,8 @@ struct sbi_exchange {
     double connect_timeout; /* seconds, of each try to connect */
     bool timeout_ends_at_answer; /* the timeout is for the headers, the body may take any time */
     bool may_start_engine;
-    bool once; /* the request must not reach the server twice */
+    bool once;          /* the request must not reach the server twice */
+    bool is_to_sandbox; /* and not to the control plane */
 
     /* To read when done: */
     sb_error error;       /* of the transfer; its code is SB_OK when an answer came whole */

@@ -55,7 +55,7 @@ static void on_done(void *user, struct sbi_exchange *exchange) {
     sb_op *op = user;
     sb_error error = {0};
     sbi_exchange_check(exchange, &error);
-    sbi_box_explain_closed(op->data, &error);
+    sbi_box_explain_control(op->data, &error);
     sbi_op_finish(op, &error);
 }
 

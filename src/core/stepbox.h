@@ -55,7 +55,7 @@ typedef enum sb_code {
     SB_OK = 0,
     SB_INVALID,       /* "invalid": the call or the server's 400 says that an argument is wrong */
     SB_TIMEOUT,       /* "timeout": a deadline passed (step, request) */
-    SB_NOT_FOUND,     /* "not_found": no such sandbox, context, file or program */
+    SB_NOT_FOUND,     /* "not_found": no such sandbox, snapshot, context, file or program */
     SB_CLOSED,        /* "closed": this handle was closed or killed by its owner */
     SB_UNAUTHORIZED,  /* "unauthorized": 401, 403 */
     SB_RATE_LIMITED,  /* "rate_limited": 429 */

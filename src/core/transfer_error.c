@@ -47,7 +47,7 @@ static void explain_connect(struct sbi_exchange *exchange) {
                  "%s: somebody else's program listens there; set STEPBOX_SOCKET to a path of yours",
                  path);
     } else if (exchange->has_engine_gone && !exchange->may_start_engine) {
-        sbi_fail(&exchange->error, SB_NOT_FOUND,
+        sbi_fail(&exchange->error, exchange->is_to_sandbox ? SB_SANDBOX_LOST : SB_NOT_FOUND,
                  "no engine runs at %s, and its sandboxes ended with it", path);
     } else {
         sbi_fail(&exchange->error, SB_UNAVAILABLE, "no engine answers at %s: %s", path,
