@@ -36,6 +36,16 @@ describe("a context", function()
     assert.equal("NameError", assert(context:step "x").error.name)
   end)
 
+  it("begins in the home directory where its own is not there, and a relative one is in that", function()
+    assert(box.files:make_dir "/home/user/below")
+    local context = assert(box:context { cwd = "below" })
+    assert.equal("/home/user/below", context.cwd)
+    assert.equal("/home/user/below", text(context, "import os; os.getcwd()"))
+    assert.equal("/home/user", text(assert(box:context { cwd = "/no/such" }), "import os; os.getcwd()"))
+    local none, message, code = box:context { cwd = ("x"):rep(5000) }
+    assert.same({ nil, "context: HTTP 400: cwd: the path is too long", "invalid" }, { none, message, code })
+  end)
+
   it("says what it is", function()
     local context = assert(box:context { language = " PY " })
     assert.equal("python", context.language)
@@ -135,6 +145,13 @@ describe("a context", function()
     local context = setmetatable({ box = box, id = "../../health" }, getmetatable((assert(box:context()))))
     assert.equal("not_found", (select(3, context:restart())))
     assert.equal("not_found", (select(3, context:remove())))
+    for _, id in ipairs { "a/b", "x/restart", context.id .. "/", "/" } do
+      context.id = id
+      for _, call in ipairs { "restart", "remove", "interrupt" } do
+        assert.equal("not_found", (select(3, context[call](context))), id)
+      end
+      assert.equal("not_found", (select(3, box:interrupt(id))))
+    end
     context.id = "a\0b"
     assert.equal("invalid", (select(3, context:remove())))
   end)

@@ -38,7 +38,8 @@ end
 
 ---@class stepbox.ContextOptions
 ---@field language? string default "python"; what there is, `box:languages()` tells
----@field cwd? string the directory that its code begins in, default the home directory
+---@field cwd? string the directory that its code begins in; a relative one is in the home directory, which is
+---  the default, and what it is when there is no such directory
 ---@field envs? table<string, string> variables for all its code. The local engine keeps them with the
 ---  context; on other servers this object sends them with each step
 

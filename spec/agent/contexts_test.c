@@ -75,6 +75,12 @@ static void answers_as_recorded(void **state) {
         {"POST", "/contexts", "{\"cwd\":5}", 422, JSON,
          "{\"detail\":[{\"type\":\"string_type\",\"loc\":[\"body\",\"cwd\"],\"msg\":\"Input should "
          "be a valid string\",\"input\":5}]}"},
+        {"POST", "/contexts", "{\"cwd\":\"a\\u0000b\"}", 400, TEXT, "cwd: the path contains NUL"},
+        {"POST", "/contexts", "{\"cwd\":\"~other/x\"}", 400, TEXT,
+         "cwd: the home directories of other users are not known: use ~ or ~/"},
+        {"POST", "/contexts/a%2Fb/interrupt", "", 404, TEXT, "Context a/b not found"},
+        {"DELETE", "/contexts/a%2Frestart", "", 404, TEXT, "Context a/restart not found"},
+        {"POST", "/contexts/a/other", "", 404, JSON, "{\"detail\":\"Not Found\"}"},
     };
     struct client *client = connect_code();
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {

@@ -3,6 +3,7 @@
 
 #include "context_list.h"
 #include "language_service.h"
+#include "path.h"
 #include "request_model.h"
 
 #include <stdio.h>
@@ -108,6 +109,26 @@ static void execute(code_interpreter *interpreter, http_request *request) {
     json_decref(body);
 }
 
+/* The directory that a context begins in, to be freed; a relative one is in the home directory.
+ * NULL when it has answered. */
+static char *read_cwd(const code_interpreter *interpreter, http_request *request,
+                      const json_t *body) {
+    const json_t *cwd = json_object_get(body, "cwd");
+    const char *path = interpreter->settings.home, *fault;
+    size_t length = json_string_length(cwd);
+    if (length > 0)
+        path = json_string_value(cwd);
+    else
+        length = strlen(path);
+    char *resolved = path_resolve(interpreter->agent, path, length, &fault);
+    if (!resolved) {
+        char text[160];
+        snprintf(text, sizeof text, "cwd: %s", fault);
+        reply_text(request, 400, text);
+    }
+    return resolved;
+}
+
 static void create_context(code_interpreter *interpreter, http_request *request) {
     /* The variables are our own addition to the official server's fields. */
     static const model_field fields[] = {{"cwd", MODEL_OPTIONAL_STRING},
@@ -121,15 +142,16 @@ static void create_context(code_interpreter *interpreter, http_request *request)
     if (language && context_list_is_full(interpreter->contexts)) {
         reply_text(request, 429, "There are too many contexts: delete some first");
     } else if (language) {
-        const char *cwd = model_string(body, "cwd");
+        char *cwd = read_cwd(interpreter, request, body);
         const json_t *envs = json_object_get(body, "env_vars");
-        struct context *context = context_list_add(interpreter->contexts, language,
-                                                   *cwd ? cwd : interpreter->settings.home,
-                                                   json_is_object(envs) ? envs : NULL);
+        struct context *context = cwd ? context_list_add(interpreter->contexts, language, cwd,
+                                                         json_is_object(envs) ? envs : NULL)
+                                      : NULL;
         if (context)
             http_reply_json(request, 200, context_describe(context));
-        else
+        else if (cwd)
             reply_out_of_memory(request);
+        free(cwd);
     }
     json_decref(body);
 }
@@ -202,14 +224,18 @@ static const struct {
 
 #define COUNT(array) (sizeof(array) / sizeof(array)[0])
 
-/* Sets *known when the path exists with another method. */
+/* Sets *known when the path exists with another method. An id may be anything, slashes in it too:
+ * that there is no such context is for the handler to say, and not that there is no such call. */
 static bool route_context(code_interpreter *interpreter, http_request *request, const char *rest,
                           bool *known) {
-    size_t length = strcspn(rest, "/");
-    for (size_t i = 0; length && i < COUNT(context_routes); i++) {
-        if (strcmp(rest + length, context_routes[i].suffix) != 0)
+    size_t whole = strlen(rest);
+    for (size_t i = COUNT(context_routes); i-- > 0;) {
+        const char *suffix = context_routes[i].suffix;
+        size_t length = whole - strlen(suffix);
+        if (whole <= strlen(suffix) || strcmp(rest + length, suffix) != 0)
             continue;
-        *known = true;
+        if (!memchr(rest, '/', length))
+            *known = true;
         if (strcmp(http_request_method(request), context_routes[i].method) != 0)
             continue;
         char *id = strndup(rest, length);
