@@ -28,12 +28,34 @@ describe("misuse raises and names what is wrong:", function()
       raises("a number of seconds above 0 expected", function() stepbox.create { timeout = seconds } end)
     end
     raises("number of seconds expected, got string", function() stepbox.create { timeout = "5" } end)
+    local box, message, code = stepbox.create { timeout = math.huge }
+    assert.same({ nil, "timeout: must be fewer seconds", "invalid" }, { box, message, code })
   end)
 
   it("names and values of variables that no process could have", function()
     raises("'A=B' is no name of a variable", function() stepbox.create { envs = { ["A=B"] = "1" } } end)
     raises("must not contain a NUL byte", function() stepbox.create { envs = { A = "1\0" } } end)
     raises("the value of 'A' must be a string", function() stepbox.create { envs = { A = 1 } } end)
+  end)
+
+  it("strings that a NUL byte would cut short", function()
+    for _, name in ipairs {
+      "template", "name", "api_key", "domain", "api_url", "sandbox_url", "proxy", "ca_file", "socket", "engine",
+    } do
+      raises("bad option '" .. name .. "' of 'create' %(it must not contain a NUL byte%)", function()
+        stepbox.create { [name] = "a\0b" }
+      end)
+    end
+    raises("bad option 'setup' of 'create' %(entry 2 must not contain a NUL byte%)", function()
+      stepbox.create { setup = { "true", "a\0b" } }
+    end)
+    raises("bad option 'state' of 'list'", function() stepbox.list { state = "running\0" } end)
+  end)
+
+  it("a list of no state, which would list everything", function()
+    raises("bad option 'state' of 'list' %(at least one state expected%)", function()
+      stepbox.list { state = {} }
+    end)
   end)
 
   it("limits of a sandbox that are none", function()
@@ -58,6 +80,14 @@ describe("misuse raises and names what is wrong:", function()
     end)
   end)
 
+  it("a time to wait for the loop that is none", function()
+    for _, seconds in ipairs { -1, 0 / 0, "1", true } do
+      raises("bad argument #1 to 'step' %(a number of seconds from 0 on", function()
+        stepbox.loop.step(seconds)
+      end)
+    end
+  end)
+
   it("ids that are no strings", function()
     raises("bad argument #1 to 'connect' %(string expected, got nil%)", function() stepbox.connect() end)
     raises("bad argument #1 to 'kill' %(string expected, got table%)", function() stepbox.kill {} end)
@@ -65,6 +95,7 @@ describe("misuse raises and names what is wrong:", function()
 
   it("functions that are none", function()
     raises("bad argument #1 to 'spawn'", function() stepbox.spawn(3) end)
+    raises("bad argument #1 to 'run' %(function expected, got nil%)", function() stepbox.run() end)
     raises("bad option 'on_stdout' of 'create' %(function expected", function()
       stepbox.create { on_stdout = "print" }
     end)
@@ -88,6 +119,14 @@ describe("misuse of a box raises and names what is wrong:", function()
   it("both language and context", function()
     assert.error_matches(function() box:step("1", { language = "python", context = "x" }) end,
       "only one of 'language' and 'context'")
+  end)
+
+  it("names that a NUL byte would cut short", function()
+    for _, name in ipairs { "language", "context" } do
+      assert.error_matches(function() box:step("1", { [name] = "a\0b" }) end,
+        "bad option '" .. name .. "' of 'step' %(it must not contain a NUL byte%)")
+    end
+    assert.error_matches(function() box:logs { search = "a\0b" } end, "bad option 'search' of 'logs'")
   end)
 
   it("a timeout of zero, and an output bound that is no count", function()

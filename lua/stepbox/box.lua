@@ -35,7 +35,7 @@ property("files", Files)
 -- Many files, for few programs: loaded when they are asked for.
 core.box_properties.git = function(box) return setmetatable({ box = box }, require "stepbox.git") end
 
-local STEP_OPTIONS = { language = check.string, context = check.string }
+local STEP_OPTIONS = { language = check.text, context = check.text }
 for name, rule in pairs(step.OPTIONS) do STEP_OPTIONS[name] = rule end
 
 ---@class stepbox.StepOptions

@@ -27,13 +27,13 @@ local Client = {}
 Client.__index = Client
 
 local CREATE_OPTIONS = {
-  template = check.string,
+  template = check.text,
   snapshot = check.text,
   timeout = check.seconds,
   envs = check.envs,
   metadata = check.map,
   setup = check.strings,
-  name = check.string,
+  name = check.text,
   allow_internet = check.boolean,
   network = network.check,
   egress_proxy = network.check_proxy,
@@ -66,8 +66,11 @@ local CONNECT_OPTIONS = {
 local LIST_OPTIONS = {
   metadata = check.map,
   state = function(value)
-    if type(value) == "string" then return nil end
-    return check.strings(value)
+    if type(value) == "string" then return check.text(value) end
+    local wrong = check.strings(value)
+    if wrong then return wrong end
+    -- No state at all would be no filter, and answered with everything.
+    if value[1] == nil then return "at least one state expected" end
   end,
   limit = check.count,
 }
@@ -195,7 +198,7 @@ end
 ---@class stepbox.ListOptions: stepbox.ClientOptions
 ---@field metadata? table<string, string> only sandboxes that have all of these
 ---@field state? string|string[] "running", "paused"
----@field limit? integer how many the server sends at once
+---@field limit? integer how many the server sends at once, 1 to 100
 
 --- Iterates over the sandboxes, page after page. The first page is fetched at once, so that a failure comes
 --- back as nil, message, code; one on a later page raises.

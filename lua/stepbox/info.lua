@@ -79,7 +79,7 @@ local LOGS_OPTIONS = {
   level = function(value)
     if not LEVELS[value] then return "debug, info, warn or error expected, got " .. tostring(value) end
   end,
-  search = check.string,
+  search = check.text,
 }
 
 local function log_entry(raw)

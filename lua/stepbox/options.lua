@@ -90,7 +90,7 @@ function check.envs(value)
   end
 end
 
---- A list of strings.
+--- A list of strings that systems take.
 function check.strings(value)
   if type(value) ~= "table" then return "list of strings expected, got " .. type(value) end
   local count = 0
@@ -104,6 +104,7 @@ function check.strings(value)
     if type(value[i]) ~= "string" then
       return "list of strings expected, entry " .. i .. " is a " .. type(value[i])
     end
+    if value[i]:find "%z" then return "entry " .. i .. " must not contain a NUL byte" end
   end
 end
 
@@ -115,15 +116,15 @@ end
 
 --- What says where sandboxes are, the same for every call that may make a client of its own.
 check.connection = {
-  api_key = check.string,
-  domain = check.string,
-  api_url = check.string,
-  sandbox_url = check.string,
+  api_key = check.text,
+  domain = check.text,
+  api_url = check.text,
+  sandbox_url = check.text,
   headers = check.map,
-  proxy = check.string,
-  ca_file = check.string,
-  socket = check.string,
-  engine = check.string,
+  proxy = check.text,
+  ca_file = check.text,
+  socket = check.text,
+  engine = check.text,
   request_timeout = check.seconds,
 }
 

@@ -131,15 +131,19 @@ end
 --- Lets the loop do what is due without waiting.
 local function poll() return turn(0) end
 
+local function check_function(name, fn)
+  if type(fn) ~= "function" then
+    error(("bad argument #1 to '%s' (function expected, got %s)"):format(name, type(fn)), 3)
+  end
+end
+
 --- Starts `fn(...)` as a task. It runs when the scheduler next has control: in `run`, in `task:wait`, or in
 --- `loop.step` of a host's own loop.
 ---@param fn function
 ---@param ... any arguments of fn
 ---@return stepbox.Task
 local function spawn(fn, ...)
-  if type(fn) ~= "function" then
-    error("bad argument #1 to 'spawn' (function expected, got " .. type(fn) .. ")", 2)
-  end
+  check_function("spawn", fn)
   local arguments = pack(...)
   local task = setmetatable({ done = false, waiters = {} }, Task)
   task.coroutine = coroutine.create(function() return fn(unpack(arguments, 1, arguments.n)) end)
@@ -222,6 +226,7 @@ end
 local function run(fn, ...)
   local co = coroutine.running()
   if co and tasks[co] then error("stepbox.run cannot be called inside a task: use spawn", 2) end
+  check_function("run", fn)
   local main = spawn(fn, ...)
   main.observed = true
   drive(function() return main.done end)
@@ -255,9 +260,13 @@ function host.timeout()
 end
 
 --- Does what is due and resumes the tasks that have news.
----@param timeout? number seconds to wait for the first event; default 0
+---@param timeout? number seconds to wait for the first event, 0 or more; default 0
 ---@return integer pending how many tasks have not ended
 function host.step(timeout)
+  if timeout ~= nil and not (type(timeout) == "number" and timeout >= 0) then
+    error("bad argument #1 to 'step' (a number of seconds from 0 on expected, got "
+      .. tostring(timeout) .. ")", 2)
+  end
   turn(first <= last and 0 or timeout or 0)
   run_queue()
   return pending

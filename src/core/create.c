@@ -261,7 +261,7 @@ static json_t *body_of(const sb_create_options *options, bool local, sb_error *e
     }
     json_t *body = json_pack("{s:s, s:I}", "templateID", template_id, "timeout", seconds);
     if (body == NULL) {
-        sbi_fail(err, SB_INVALID, "template: is not UTF-8");
+        sbi_fail(err, SB_INVALID, "template or snapshot: is not UTF-8");
         return NULL;
     }
     int status = add_pairs(body, "envVars", options->envs, options->env_count, "envs", err);

@@ -7,8 +7,11 @@
 #include <stdio.h>
 
 int sbi_wire_seconds(double seconds, const char *name, json_int_t *whole, sb_error *err) {
-    if (!(seconds >= 0 && seconds <= INT32_MAX)) {
-        return sbi_fail(err, SB_INVALID, "%s: must be a number of seconds", name);
+    if (!(seconds >= 0)) {
+        return sbi_fail(err, SB_INVALID, "%s: must be more than 0 seconds", name);
+    }
+    if (seconds > INT32_MAX) {
+        return sbi_fail(err, SB_INVALID, "%s: must be fewer seconds", name);
     }
     *whole = (json_int_t)seconds;
     *whole += (double)*whole < seconds;
