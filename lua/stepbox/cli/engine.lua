@@ -25,6 +25,8 @@ end
 local function as_json(found)
   found.running = true
   found.languages = json.list(found.languages)
+  local limits = found.host.limits
+  if limits and limits.notEnforced then json.list(limits.notEnforced) end
   return found
 end
 
