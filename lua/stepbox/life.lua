@@ -66,7 +66,7 @@ end
 ---@param options? {name?: string} a name that is known stands for the new one from now on
 ---@return string|nil id
 ---@return string? message
----@return string? code
+---@return string? code "no_space" when the server has no room for it
 function Box:snapshot(options)
   options = check.options("snapshot", options, SNAPSHOT_OPTIONS)
   local text, message, code = call.finish(self:start_snapshot(options.name))

@@ -330,6 +330,9 @@ static void a_sandbox_that_is_gone_is_lost_to_its_box(void **state) {
     assert_int_equal(connection_end(c, sb_box_pause(c->box, &c->error)), SB_SANDBOX_LOST);
     server_add_reply(c->server, "POST /sandboxes/i123/snapshots ", "404 Not Found", "", no_call);
     assert_int_equal(connection_end(c, sb_box_snapshot(c->box, NULL, &c->error)), SB_UNSUPPORTED);
+    server_add_reply(c->server, "POST /sandboxes/i123/snapshots ", "507 Insufficient Storage", "",
+                     "{\"code\": 507, \"message\": \"no room\"}");
+    assert_int_equal(connection_end(c, sb_box_snapshot(c->box, NULL, &c->error)), SB_NO_SPACE);
     server_add_reply(c->server, "DELETE /sandboxes/i123 ", "404 Not Found", "", gone);
     assert_int_equal(connection_end(c, sb_box_kill(c->box, &c->error)), SB_NOT_FOUND);
 }

@@ -109,6 +109,8 @@ static sb_code code_of(int status) {
         return SB_RATE_LIMITED;
     case 501:
         return SB_UNSUPPORTED;
+    case 507:
+        return SB_NO_SPACE;
     }
     if (status >= 500) {
         return SB_UNAVAILABLE;
