@@ -1,8 +1,7 @@
 #include "box.h"
 #include "client.h"
+#include "create_body.h"
 #include "create_key.h"
-#include "create_limits.h"
-#include "network.h"
 #include "op.h"
 #include "sandbox.h"
 #include "setup.h"
@@ -12,8 +11,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define DEFAULT_TEMPLATE "code-interpreter-v1"
-#define DEFAULT_TIMEOUT 300.0
 /* Seconds for the kill of a sandbox whose setup failed; then the reaper goes on trying. */
 #define KILL_SECONDS 10.0
 
@@ -227,71 +224,6 @@ static int copy_commands(struct create *create, const sb_create_options *options
     return 0;
 }
 
-static int add_pairs(json_t *body, const char *key, const sb_pair *pairs, size_t count,
-                     const char *name, sb_error *err) {
-    if (pairs == NULL) {
-        return 0;
-    }
-    json_t *object = sbi_pairs_to_json(pairs, count, name, err);
-    if (object == NULL) {
-        return -1;
-    }
-    return json_object_set_new(body, key, object) == 0 ? 0 : sbi_no_memory(err);
-}
-
-static int add_network(json_t *body, const sb_network *network, sb_error *err) {
-    json_t *object = network != NULL ? sbi_network_json(network, err) : NULL;
-    if (object == NULL) {
-        return network != NULL ? -1 : 0;
-    }
-    if (json_object_size(object) == 0) {
-        json_decref(object);
-        return 0;
-    }
-    return json_object_set_new(body, "network", object) == 0 ? 0 : sbi_no_memory(err);
-}
-
-static json_t *body_of(const sb_create_options *options, bool local, sb_error *err) {
-    const char *template_id =
-        options->template_id != NULL ? options->template_id : DEFAULT_TEMPLATE;
-    json_int_t seconds;
-    double timeout = options->timeout != 0 ? options->timeout : DEFAULT_TIMEOUT;
-    if (sbi_wire_seconds(timeout, "timeout", &seconds, err) != 0) {
-        return NULL;
-    }
-    json_t *body = json_pack("{s:s, s:I}", "templateID", template_id, "timeout", seconds);
-    if (body == NULL) {
-        sbi_fail(err, SB_INVALID, "template or snapshot: is not UTF-8");
-        return NULL;
-    }
-    int status = add_pairs(body, "envVars", options->envs, options->env_count, "envs", err);
-    if (status == 0) {
-        status = add_pairs(body, "metadata", options->metadata, options->metadata_count, "metadata",
-                           err);
-    }
-    if (status == 0) {
-        status = sbi_create_limits(body, &options->limits, local, err);
-    }
-    if (status == 0) {
-        status = add_network(body, options->network, err);
-    }
-    if (status == 0 && options->allow_internet != 0) {
-        json_object_set_new(body, "allow_internet_access",
-                            json_boolean(options->allow_internet > 0));
-    }
-    if (status == 0 && options->auto_pause) {
-        json_object_set_new(body, "autoPause", json_true());
-    }
-    if (status == 0 && options->auto_resume) {
-        json_object_set_new(body, "autoResume", json_pack("{s:b}", "enabled", true));
-    }
-    if (status != 0) {
-        json_decref(body);
-        return NULL;
-    }
-    return body;
-}
-
 static int describe(struct sbi_exchange *exchange, const struct create *create, sb_error *err) {
     char *body = strdup(create->body);
     if (body == NULL) {
@@ -323,7 +255,7 @@ static int keep(struct create *create, struct sbi_exchange *exchange,
     }
     create->request_timeout = exchange->timeout;
     create->disown = options->disown;
-    json_t *body = body_of(options, exchange->config->local, err);
+    json_t *body = sbi_create_body(options, exchange->config->local, err);
     if (body == NULL) {
         return -1;
     }

@@ -129,7 +129,7 @@ void sbi_exchange_end_within(struct sbi_exchange *exchange, double seconds);
 void sbi_exchange_abort(struct sbi_exchange *exchange);
 void sbi_exchange_free(struct sbi_exchange *exchange); /* aborts; NULL is allowed */
 
-/* The answer of a whole exchange: 0 for a 2xx, else -1 with what failed. */
+/* The answer of a whole exchange: 0 for a 2xx, else -1 with what failed (exchange_answer.c). */
 int sbi_exchange_check(const struct sbi_exchange *exchange, sb_error *err);
 /* The answer's JSON, a new reference, or NULL with err. */
 json_t *sbi_exchange_json(const struct sbi_exchange *exchange, sb_error *err);

@@ -71,11 +71,10 @@ typedef enum sb_code {
     SB_IS_DIRECTORY,  /* "is_directory": a file was wanted */
     SB_NOT_DIRECTORY, /* "not_directory": a directory was wanted */
     SB_EXISTS,        /* "exists" */
-    SB_NO_SPACE, /* "no_space": the sandbox's disk is full, or the engine has no room for a snapshot
-                  */
-    SB_PERMISSION,  /* "permission": the sandbox's user may not do that */
-    SB_BAD_PATH,    /* "bad_path": no path, or not one that can be (too long, a loop of links) */
-    SB_PROCESS_GONE /* "process_gone": no such process in the sandbox (any more) */
+    SB_NO_SPACE,      /* "no_space": no room on the sandbox's disk, or for a snapshot */
+    SB_PERMISSION,    /* "permission": the sandbox's user may not do that */
+    SB_BAD_PATH,      /* "bad_path": no path, or not one that can be (too long, a loop of links) */
+    SB_PROCESS_GONE   /* "process_gone": no such process in the sandbox (any more) */
 } sb_code;
 
 typedef struct sb_error {
