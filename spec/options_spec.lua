@@ -40,13 +40,14 @@ describe("misuse raises and names what is wrong:", function()
 
   it("strings that a NUL byte would cut short", function()
     for _, name in ipairs {
-      "template", "name", "api_key", "domain", "api_url", "sandbox_url", "proxy", "ca_file", "socket", "engine",
+      "template", "name", "api_key", "domain", "api_url", "sandbox_url", "proxy", "ca_file", "socket",
+      "engine",
     } do
       raises("bad option '" .. name .. "' of 'create' %(it must not contain a NUL byte%)", function()
         stepbox.create { [name] = "a\0b" }
       end)
     end
-    raises("bad option 'setup' of 'create' %(entry 2 must not contain a NUL byte%)", function()
+    raises("bad option 'setup' of 'create' %(strings without NUL bytes expected, entry 2 is", function()
       stepbox.create { setup = { "true", "a\0b" } }
     end)
     raises("bad option 'state' of 'list'", function() stepbox.list { state = "running\0" } end)

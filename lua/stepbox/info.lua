@@ -13,13 +13,13 @@ local Box = core.box_methods
 ---@field limits table in force: memoryMB, diskMB, cpuCount, processes, openFiles, outputMB; `by`: "cgroup2",
 ---  "cgroup1" or "rlimit"; `notEnforced`: names of those that hold for each process or user alone
 ---@field network table `access`: "none", "allowed" (what allow_out has) or "internet"; allowOut, denyOut and
----  egressProxy as they are in force; `link`: "none", "up", "down", with `error`; `restarts`: how often what
----  carries it had to be started anew
+---  egressProxy as they are in force; `link`: "none", "up", "down", with `error`; `restarts`: how often
+---  what carries it had to be started anew
 ---@field isolation table `ids`: "range" when it has a root of its own, else "single" and `why`; `systemTree`:
 ---  what root may change, "writable" (all), "local" (/usr/local) or "readonly"; `refusedCallsCounted`
 ---@field refusedCalls table<string, integer> how often which system call was refused
----@field runners table how Python contexts are started: `forked`, how many were, and `refused`, how many could
----  not be; `zygote`: the number of the process that they are forked from
+---@field runners table how Python contexts are started: `forked`, how many were, and `refused`, how many
+---  could not be; `zygote`: the number of the process that they are forked from
 
 --- What is known of a sandbox.
 ---@class stepbox.Info

@@ -104,7 +104,7 @@ function check.strings(value)
     if type(value[i]) ~= "string" then
       return "list of strings expected, entry " .. i .. " is a " .. type(value[i])
     end
-    if value[i]:find "%z" then return "entry " .. i .. " must not contain a NUL byte" end
+    if value[i]:find "%z" then return "strings without NUL bytes expected, entry " .. i .. " is none" end
   end
 end
 
