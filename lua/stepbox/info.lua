@@ -30,7 +30,7 @@ local Box = core.box_methods
 ---@field started_at number Unix seconds
 ---@field end_at number Unix seconds; when its life will be over unless its timeout is set anew; of a paused
 ---  one, when it was paused
----@field cpu_count integer
+---@field cpu_count integer processors that it may use, a part of one counting as one
 ---@field memory_mb integer
 ---@field disk_mb integer
 ---@field metadata table<string, string>
@@ -122,8 +122,8 @@ local METRICS_OPTIONS = {
 --- What a sandbox had taken of its host at a moment.
 ---@class stepbox.Metric
 ---@field timestamp number Unix seconds
----@field cpu_count number
----@field cpu_percent number of all its processors, since the sample before: 0 to 100
+---@field cpu_count number processors that it may use, a part of one counting as one
+---@field cpu_percent number of what it may use of them (limit `cpus`), since the sample before: 0 to 100
 ---@field memory_used number bytes, without the cache
 ---@field memory_total number
 ---@field memory_cache number bytes that give way when memory is needed
