@@ -186,7 +186,7 @@ static void a_deadline_passes_also_while_the_reader_sleeps(void **state) {
     char *body = numbered(5000, &length);
     server_add_stream_bytes(c->server, EXECUTE, body, length, true, ANSWER_KEEP);
     free(body);
-    sb_step_options options = {.events = true, .timeout = 0.5};
+    sb_step_options options = {.events = true, .timeout = 2};
     sb_op *op = sb_step(c->box, "x", 1, &options, &c->error);
     while (!sb_op_done(op)) {
         sb_loop_step(c->loop, 5, NULL);
