@@ -52,6 +52,12 @@ class Errors(unittest.TestCase):
             self.error(code)
         self.assertEqual(self.runner.step("1")[1]["text"], "1")
 
+    def test_what_is_not_python_leaves_nothing_to_warn_of_later(self):
+        for code in ("a\x00b", "1" + "+1" * 100000):
+            self.error(code)
+            events = self.runner.step("import gc; gc.collect();")
+            self.assertEqual([event["type"] for event in events[1:]], ["end"], events)
+
     def test_exit_codes_are_errors_with_a_warning(self):
         runner = RunnerProcess()
         events = runner.step("import sys; print('a'); sys.exit(3)")

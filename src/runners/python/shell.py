@@ -104,6 +104,13 @@ class Shell(interactiveshell.InteractiveShell):
         super().init_display_formatter()
         display.add_formatters(self.display_formatter)
 
+    def should_run_async(self, *args, **kwargs):
+        """What is raised here would leave the cell's coroutine to warn of itself in a later step."""
+        try:
+            return super().should_run_async(*args, **kwargs)
+        except Exception:
+            return False  # the code cannot be compiled: the cell tells why
+
     # IPython takes what is raised in its own preparations and clean-up, and goes on: interrupts
     # are for the code itself, from its first statement to its last. Cells may run cells.
     async def run_ast_nodes(self, *args, **kwargs):
