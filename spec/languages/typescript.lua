@@ -68,6 +68,10 @@ return {
       { error = { "SyntaxError", "Expression expected.",
         "<cell 1>:2\nlet x: number = = 4\n                ^\n\nSyntaxError: Expression expected." } } },
     { "typeof ok", text "undefined" },
+    { "interface I {\n  a: number;\n}\nlet twice: number = 1;\nlet twice: number = 2;",
+      { error = { "SyntaxError", "Identifier 'twice' has already been declared",
+        "<cell 3>:5\nlet twice: number = 2;\n    ^\n\n"
+        .. "SyntaxError: Identifier 'twice' has already been declared" } } },
   },
   { "gets a step's variables as data",
     { "console.log(process.env.A!)", { stdout = "a'b\"c\\n\n$(x)\n" }, envs = { A = "a'b\"c\\n\n$(x)" } },

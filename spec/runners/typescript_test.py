@@ -1,6 +1,7 @@
 """What is TypeScript's own: types, what is compiled, and positions in the code as it was written."""
 
 import os
+import re
 import tempfile
 import unittest
 
@@ -129,6 +130,21 @@ class Positions(TypeScriptCase):
             error["traceback"],
             r"^<cell \d+>:2\nlet x: number = = 4\n {16}\^\n\nSyntaxError: Expression expected\.$",
         )
+
+    def test_errors_of_what_only_javascript_forbids(self):
+        types = "interface A {\n  a: string;\n}\n"
+        for code, line, column in (
+            ("let x = 1;\nlet x: number = 2;", 2, 5),
+            ("function f() {\n  for (const y of [1] as number[]) { break away; }\n}", 2, 44),
+            ("return 5 as number", 1, 1),
+            ("function g(p: string, p: number) { 'use strict' }", 1, 23),
+        ):
+            error = self.error(types + code)
+            self.assertEqual(error["name"], "SyntaxError")
+            written = code.split("\n")[line - 1]
+            mark = " " * (column - 1) + "^"
+            where = "^<cell \\d+>:%d\n%s\n\n" % (line + 3, re.escape(f"{written}\n{mark}"))
+            self.assertRegex(error["traceback"], where)
 
 
 class Files(TypeScriptCase):

@@ -5,7 +5,7 @@
 const { Script } = node;
 const { parse } = load("parse");
 const { META, rewrite } = load("rewrite");
-const { positionOf } = load("edits");
+const { offsetOf, positionOf } = load("edits");
 const { syntaxError } = load("errors");
 const { call, runScript } = load("enter");
 const stacks = load("stacks");
@@ -37,12 +37,18 @@ function v8Fault(source, name) {
 }
 
 // A script of code that only V8 can read (it may be newer than the parser), or the error.
-function withoutParser(error, source, name) {
+function withoutParser(error, source, name, origin) {
   if (error.pos === undefined) throw error;
   const fault = v8Fault(source, name);
   if (fault.isWhole) return { main: fault.script, hasResult: true, names: [] };
-  const { line, column } = fault.place ?? positionOf(source, error.pos);
-  throw syntaxError(fault.message ?? messageOf(error, source), name, source, line, column);
+  let written = source;
+  let place = fault.place ?? positionOf(source, error.pos);
+  if (origin) {
+    written = origin.source;
+    place = positionOf(written, origin.toSource(offsetOf(source, place.line, place.column)));
+  }
+  const message = fault.message ?? messageOf(error, source);
+  throw syntaxError(message, name, written, place.line, place.column);
 }
 
 // In acorn's words, which are V8's but for the end of the code.
@@ -51,12 +57,12 @@ function messageOf({ message, pos }, source) {
   return isEnd ? "Unexpected end of input" : message.replace(/ \(\d+:\d+\)$/, "");
 }
 
-function compile(source, name) {
+function compile(source, name, origin) {
   let parsed;
   try {
     parsed = parse(source);
   } catch (error) {
-    return withoutParser(error, source, name);
+    return withoutParser(error, source, name, origin);
   }
   const rewritten = rewrite(source, parsed);
   const { main, functions, offset } = rewritten.scripts();
@@ -75,7 +81,7 @@ function compile(source, name) {
     };
   } catch (error) {
     // The parser lets pass what V8 does not.
-    return withoutParser({ message: error.message, pos: 0 }, source, name);
+    return withoutParser({ message: error.message, pos: 0 }, source, name, origin);
   }
 }
 
@@ -98,8 +104,9 @@ function makeStep(mayLack) {
 }
 
 // {start(): starts the code; its value or promise, stop(): lets it go on no more, hasResult}.
-exports.makeCell = function makeCell(source, name, { mayLack = false, reset = [] } = {}) {
-  const compiled = compile(source, name);
+// `origin` of a source that was compiled: {source, toSource(offset)}, for the places of errors.
+exports.makeCell = function makeCell(source, name, { mayLack = false, reset = [], origin } = {}) {
+  const compiled = compile(source, name, origin);
   const step = makeStep(mayLack);
   const start = () => {
     names.declare(compiled.names);

@@ -131,7 +131,7 @@ const withoutLink = (text) => text.replace(/\/\/# sourceMappingURL=.*\s*$/, "");
 exports.makeCell = function makeCell(source, name) {
   const { text, toSource, reset } = compile(source, name);
   try {
-    return cell.makeCell(text, name, { mayLack: true, reset });
+    return cell.makeCell(text, name, { mayLack: true, reset, origin: { source, toSource } });
   } finally {
     const made = stacks.cell(name);
     if (made) {
