@@ -54,9 +54,14 @@ return {
   { "tells errors with their calls",
     { "f <- function(a) {\n  stop('boom ', a)\n}\ng <- function() f(1)\ng()",
       { error = { "Error", "boom 1",
-        like 'Error in f%(1%): boom 1\nTraceback:\n1%. g%(%)\n2%. f%(1%).*\n3%. stop.*' } } },
-    { "stop('top')", { error = { "Error", "top", 'Error: top\nTraceback:\n1. stop("top")' } } },
-    { "no_such", { error = { "Error", "object 'no_such' not found" } } },
+        like("Error in f%(1%): boom 1\nTraceback:\n1%. g%(%)   # step %d+, line 5\n"
+          .. "2%. f%(1%)   # step %d+, line 4\n3%. stop%(\"boom \", a%)   # step %d+, line 2") } } },
+    { "1\nstop('top')", { shown = { text = "[1] 1" } },
+      { error = { "Error", "top", like 'Error: top\nTraceback:\n1%. stop%("top"%)   # step %d+, line 2' } } },
+    { "h <- function() {\n  x <- 1\n  y <- no_such + x\n}\nh()",
+      { error = { "Error", "object 'no_such' not found",
+        like("Error in h%(%): object 'no_such' not found\nTraceback:\n"
+          .. "1%. h%(%)   # step %d+, line 5\n2%. y <%- no_such %+ x   # step %d+, line 3") } } },
     { "tryCatch(stop('a'), error = function(e) cat('caught\\n'))", { stdout = "caught\n" } },
   },
   { "tells syntax errors with their place, and runs nothing",

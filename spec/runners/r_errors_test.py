@@ -14,9 +14,28 @@ class Errors(RTest):
         self.assertEqual((error["name"], error["value"]), ("Error", "boom 1"))
         self.assertRegex(
             error["traceback"],
-            r"^Error in f\(1\): boom 1\nTraceback:\n1\. g\(\)\n2\. f\(1\)   # step \d+, line 4\n"
-            r'3\. stop\("boom ", a\)   # step \d+, line 2$',
+            r"^Error in f\(1\): boom 1\nTraceback:\n1\. g\(\)   # step \d+, line 5\n"
+            r'2\. f\(1\)   # step \d+, line 4\n3\. stop\("boom ", a\)   # step \d+, line 2$',
         )
+
+    def test_the_statement_that_r_finds_fault_with(self):
+        log = r'log\("a"\)   # step \d+, line '
+        for code, calls in (
+            ("f <- function() {\n  x <- 1\n  y <- nowhere\n}\n\nf()",
+             r"1\. f\(\)   # step \d+, line 6\n2\. y <- nowhere   # step \d+, line 3"),
+            ("h <- function() {\n  h <- nowhere\n}\nh()",
+             r"1\. h\(\)   # step \d+, line 4\n2\. h <- nowhere   # step \d+, line 2"),
+            ("1\nx <- list()[[3]]", r"1\. x <- list\(\)\[\[3\]\]   # step \d+, line 2"),
+            ('sapply("a", function(each) {\n  log("a")\n})',
+             r"1\. sapply\(.*, lines 1 to 3\n2\. lapply\(.*\n3\. FUN\(.*\n4\. " + log + "2"),
+            ('if (TRUE) {\n\n  log("a")\n}', r"1\. " + log + "3"),
+            ('source(textConnection("\\nlog(\'a\')"))', r"1\. source.*line 1\n(.*\n)*4\. eval.*"),
+        ):
+            self.assertRegex(self.error(code)["traceback"], r"Traceback:\n" + calls + "$")
+
+    def test_loops_at_top_level_are_named_whole(self):
+        error = self.error("1\nfor (i in 1:2) {\n  i\n  stop('here')\n}")
+        self.assertRegex(error["traceback"], r'1\. stop\("here"\)   # step \d+, lines? (2 to 5|4)$')
 
     def test_errors_at_top_level_have_no_call(self):
         for code, value in (

@@ -1,6 +1,8 @@
 # Errors as events: class, message, and the calls that led there, without the runner's own.
 
-errors <- new.env() # skip: frames of the runner below the code's; calls: at the latest error
+# skip: frames of the runner below the code's; calls: at the latest error; place: of the
+# statement that R itself found fault with, which is no call of those.
+errors <- new.env()
 error_calls <- 40L  # that are shown, half of them the outermost
 error_width <- 300L # bytes of a call that are shown
 
@@ -22,30 +24,50 @@ error_note <- function(e) {
     calls <- sys.calls()
     last <- length(calls) - 1L # this function
     while (last > 0L && is.call(calls[[last]]) &&
-           (identical(calls[[last]][[1L]], quote(.handleSimpleError)) ||
-            identical(calls[[last]][[1L]], quote(h))))
+           identical(calls[[last]][[1L]], quote(.handleSimpleError)))
         last <- last - 1L
     is_warning <- function(call) identical(call[[1L]], quote(.signalSimpleWarning))
     converted <- which(vapply(calls, is_warning, NA))
     if (length(converted)) last <- min(last, converted[1L] - 1L)
     errors$calls <- if (last > errors$skip) calls[seq.int(errors$skip + 1L, last)]
+    # What calls handlers stands where the error is; within functions of packages that is nowhere.
+    errors$place <- attr(calls[[last + 1L]], "srcref")
 }
 
-call_text <- function(call) {
-    text <- deparse(call, nlines = 2L, width.cutoff = 120L)
+one_line <- function(text) {
     line <- if (length(text) > 1L) paste(text[1L], "...") else text
-    if (nchar(line, "bytes") > error_width) line <- paste(substr(line, 1L, error_width), "...")
-    place <- attr(call, "srcref")
-    file <- attr(place, "srcfile")$filename
-    if (is.null(file)) line else sprintf("%s   # %s, line %d", line, file, place[[1L]])
+    if (nchar(line, "bytes") > error_width) paste(substr(line, 1L, error_width), "...") else line
 }
 
-traceback_text <- function(calls) {
-    if (length(calls) == 0L) return(character())
+place_text <- function(place) {
+    file <- attr(place, "srcfile")$filename
+    if (is.null(file)) "" else sprintf("   # %s, line %d", file, place[[1L]])
+}
+
+# Of an expression at top level: R does not say where in its loops it is.
+span_text <- function(place) {
+    last <- place[[3L]]
+    if (last == place[[1L]]) place_text(place)
+    else sub("line ([0-9]+)$", sprintf("lines \\1 to %d", last), place_text(place))
+}
+
+call_text <- function(call)
+    paste0(one_line(deparse(call, nlines = 2L, width.cutoff = 120L)),
+           place_text(attr(call, "srcref")))
+
+# `place`: of the statement at fault, where it is no call. `top`: of the expression at top level.
+traceback_text <- function(calls, place, top) {
     shown <- seq_along(calls)
     half <- error_calls %/% 2L
     if (length(calls) > error_calls) shown <- c(head_of(shown, half), tail_of(shown, half))
-    lines <- vapply(shown, function(i) paste0(i, ". ", call_text(calls[[i]])), "")
+    lines <- vapply(calls[shown], call_text, "")
+    if (length(calls) && !is.null(top) && is.null(attr(calls[[1L]], "srcref")))
+        lines[1L] <- paste0(lines[1L], span_text(top))
+    if (!is.null(place)) lines <- c(lines, paste0(one_line(as.character(place)), place_text(place)))
+    else if (length(calls) == 0L && !is.null(top))
+        lines <- paste0(one_line(as.character(top)), span_text(top))
+    if (length(lines) == 0L) return(character())
+    lines <- paste0(c(shown, if (length(lines) > length(shown)) length(calls) + 1L), ". ", lines)
     if (length(calls) > error_calls) lines <- append(lines, "...", half)
     c("Traceback:", lines)
 }
@@ -61,9 +83,9 @@ error_report <- function(e) {
     call <- tryCatch(conditionCall(e), error = function(e) NULL)
     head <- if (is.null(call) || is_own_call(call)) paste("Error:", message)
             else paste0("Error in ", call_text(`attr<-`(call, "srcref", NULL)), ": ", message)
-    calls <- errors$calls
-    errors$calls <- NULL
-    error_send(error_name(e), message, paste(c(head, traceback_text(calls)), collapse = "\n"))
+    lines <- traceback_text(errors$calls, errors$place, step_place())
+    errors$calls <- errors$place <- NULL
+    error_send(error_name(e), message, paste(c(head, lines), collapse = "\n"))
 }
 
 # An error that no handler got (R takes them away when its stack is full); R has printed it.

@@ -23,6 +23,12 @@ step_parse <- function() {
     if (inherits(parsed, "error")) error_report_syntax(parsed) else step$expressions <- parsed
 }
 
+# Where in the step's code the expression is that runs.
+step_place <- function() {
+    places <- attr(step$expressions, "srcref")
+    if (step$at > 0L && step$at <= length(places)) places[[step$at]]
+}
+
 step_evaluate <- function(expression, is_main) {
     errors$skip <- sys.nframe() + 3L
     .Call(native$arm)
