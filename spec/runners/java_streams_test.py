@@ -33,6 +33,36 @@ class Streams(JavaCase):
             [("stdout", "1c2.5truexnull\néAB\n00007|9\n1.5\nnull\n")],
         )
 
+    def test_stack_traces_that_are_printed_name_the_lines_of_steps(self):
+        self.events("int number(String text) {\n\n    return Integer.parseInt(text);\n}")
+        code = (
+            "class Wörk {\n    void run() {\n        try {\n            number(\"x\");\n"
+            "        } catch (NumberFormatException e) {\n            %s\n        }\n    }\n}\n"
+            "new Wörk().run();"
+        )
+        for way in (
+            "e.printStackTrace();",
+            "e.printStackTrace(System.out);",
+            "java.util.logging.Logger.getLogger(\"\").log(java.util.logging.Level.SEVERE, \"\", e);",
+            "var all = new StringWriter(); e.printStackTrace(new PrintWriter(all)); System.out.println(all);",
+        ):
+            text = "".join(piece[1] for piece in self.pieces(code % way))
+            self.assertRegex(
+                text,
+                r"\tat number\(Cell In\[\d+\], line 3\)\n"
+                r"\tat Wörk\.run\(Cell In\[\d+\], line 4\)\n\tat Cell In\[\d+\], line 10\n",
+            )
+        (piece,) = self.pieces(
+            "var failing = new Thread(() -> {\n  number(null);\n}); failing.start(); failing.join();"
+        )
+        self.assertRegex(piece[1], r"line 3\)\n\tat lambda.*\(Cell In\[\d+\], line 2\)\n")
+
+    def test_what_only_looks_like_a_frame_is_written_as_it_is(self):
+        text = "REPL.$JShell$999.run($JShell$999.java:7) REPL.$JShell$ é"
+        self.assertEqual(self.pieces(f'System.out.print("{text}");'), [("stdout", text)])
+        code = 'byte[] all = "\\0REPL.$JShell$(".getBytes(); all[0] = -1; System.out.write(all);'
+        self.assertEqual(self.pieces(code), [("stdout", "\ufffdREPL.$JShell$(")])
+
     def test_lines_of_threads_stay_whole(self):
         (piece,) = self.pieces(
             "IntStream.range(0, 8).mapToObj(n -> new Thread(() -> { for (int i = 0; i < 500; i++)"

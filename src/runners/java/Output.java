@@ -28,6 +28,15 @@ final class Output extends PrintStream {
         if (length == 0) {
             return;
         }
+        byte[] named = PrintedFrames.named(bytes, offset, length);
+        if (named != null) {
+            writeAll(named, 0, named.length);
+        } else {
+            writeAll(bytes, offset, length);
+        }
+    }
+
+    private void writeAll(byte[] bytes, int offset, int length) {
         turns.turnTo(this);
         synchronized (this) {
             int end = offset + length;

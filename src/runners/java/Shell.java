@@ -48,6 +48,7 @@ final class Shell {
         thread = new CodeThread(turns, interrupts, Thread.currentThread().getContextClassLoader());
         execution.runOn(thread);
         snippets = new Snippets(shell);
+        PrintedFrames.areOf(shell);
         String path = System.getenv("CLASSPATH");
         if (path != null && !path.isEmpty()) {
             shell.addToClasspath(path);

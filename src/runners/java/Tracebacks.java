@@ -63,7 +63,7 @@ final class Tracebacks {
         return text.toString();
     }
 
-    private static String show(StackTraceElement frame) {
+    static String show(StackTraceElement frame) {
         Location location = Location.of(frame.getFileName());
         if (location == null) {
             return frame.toString();
