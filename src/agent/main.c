@@ -234,10 +234,13 @@ static int start(struct program *program, const struct options *options) {
 /*
  * What it handles, the kernel would let processes inside send to process 1; and a limit of 0 for
  * core files, which it sets for itself and so for all of the sandbox, lets the host's handler run.
+ * What it keeps of freed memory counts as the sandbox's: by default it would be all that small ones
+ * have.
  */
 const char *__asan_default_options(void);
 __attribute__((visibility("default"))) const char *__asan_default_options(void) {
-    return "handle_segv=0:handle_sigbus=0:handle_sigfpe=0:disable_coredump=0";
+    return "handle_segv=0:handle_sigbus=0:handle_sigfpe=0:disable_coredump=0:"
+           "quarantine_size_mb=16";
 }
 #endif
 
