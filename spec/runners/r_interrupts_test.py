@@ -68,14 +68,13 @@ class Interrupts(RTest):
             self.assertEqual(names, ["KeyboardInterrupt"], events)
 
     def test_programs_in_the_background_live_on(self):
-        self.runner.step("system('sleep 65', wait = FALSE)")
+        self.runner.step("server <- system('sleep 65 >/dev/null & echo $!', intern = TRUE)")
         self.check("cat('go\\n'); Sys.sleep(60)")
         self.check("cat('go\\n'); repeat {}")
         self.assertEqual(
-            self.output("x <- system('pgrep -f \"^sleep 65\" >/dev/null && echo on')"),
+            self.output("x <- system(paste('kill', server, '&& echo on'))"),
             [("stdout", "on\n")],
         )
-        self.runner.step("system('pkill -f \"^sleep 65\"')")
 
     def test_processes_that_the_code_forked(self):
         self.check("cat('go\\n'); parallel::mclapply(1:2, function(i) Sys.sleep(60), mc.cores = 2)")
