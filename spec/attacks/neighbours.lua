@@ -85,6 +85,9 @@ def watch():
         raise OSError(ctypes.get_errno(), "")
 probe(watch)]]
 
+local SETTINGS = '("/proc/sys/kernel/ostype", "/proc/sys/net/core/somaxconn", "/proc/sys/fs/file-max", '
+  .. '"/proc/sys/vm/swappiness", "/proc/sys/user/max_user_namespaces")'
+
 return {
   title = "Other sandboxes",
 
@@ -198,6 +201,29 @@ try:
 except BlockingIOError:
     print("held")]],
     works = "held",
+    answer = "free",
+  },
+  pair {
+    attack = "the same by locks of the kernel's settings, which all can read (/proc/sys)",
+    naive = "sees the lock: what covers them, so that nobody changes them, is the host's /proc",
+    ours = "sees none: they are files of a /proc of its own",
+    there = ([[
+import fcntl, time
+files = [open(path) for path in SETTINGS]
+for file in files:
+    fcntl.flock(file, fcntl.LOCK_EX)
+print("ready", flush=True)
+time.sleep(300)]]):gsub("SETTINGS", SETTINGS),
+    here = ([[
+import fcntl
+held = []
+for path in SETTINGS:
+    try:
+        fcntl.flock(open(path), fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        held.append(path)
+print(*held or ["free"])]]):gsub("SETTINGS", SETTINGS),
+    works = "/proc/sys/.*",
     answer = "free",
   },
   {

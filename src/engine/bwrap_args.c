@@ -88,19 +88,14 @@ static void mask_proc(argument_list *list, const struct sandbox_root *root) {
                                         "/proc/softirqs",  "/proc/schedstat",  "/proc/mdstat"};
     static const char *const directories[] = {"/proc/acpi", "/proc/bus", "/proc/fs", "/proc/irq",
                                               "/proc/scsi"};
-    /* Those of its own namespaces would be root's to change, and they bound the sandbox. Not all of
-     * /proc/sys is taken: hosts mount the list of their interpreters in fs. */
-    static const char *const settings[] = {"/proc/sys/kernel", "/proc/sys/net", "/proc/sys/user",
-                                           "/proc/sys/fs/mqueue"};
     for (size_t i = 0; i < sizeof files / sizeof *files; i++)
         if (access(files[i], F_OK) == 0)
             add_part(list, root, "--ro-bind", STAGE_EMPTY, files[i]);
     for (size_t i = 0; i < sizeof directories / sizeof *directories; i++)
         if (access(directories[i], F_OK) == 0)
             add_part(list, root, "--ro-bind", STAGE_NOTHING, directories[i]);
-    for (size_t i = 0; i < sizeof settings / sizeof *settings; i++)
-        if (access(settings[i], F_OK) == 0)
-            add(list, "--ro-bind", settings[i], settings[i], NULL);
+    if (access("/proc/sys", F_OK) == 0)
+        add_part(list, root, "--ro-bind", STAGE_SETTINGS "/sys", "/proc/sys");
     if (access(BOOT_ID, F_OK) == 0)
         add_part(list, root, "--ro-bind", STAGE_BOOT_ID, BOOT_ID);
 }

@@ -10,6 +10,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "kernel_settings.h"
 #include "sandbox_layers.h"
 #include "snapshot_tar.h"
 
@@ -226,6 +227,12 @@ static int make_boot_id(int stage) {
     return 0;
 }
 
+static int mount_settings(const struct sandbox_root *root) {
+    char target[64];
+    snprintf(target, sizeof target, "%s/" STAGE_SETTINGS, root->stage);
+    return kernel_settings_mount(target) < 0 ? sandbox_root_complain("mount", target) : 0;
+}
+
 int sandbox_root_build(struct sandbox_root *root) {
     char path[64];
     if (mount_stage(root) < 0)
@@ -246,6 +253,8 @@ int sandbox_root_build(struct sandbox_root *root) {
     close(stage);
     if (result == 0 && root->snapshot_fd >= 0)
         result = snapshot_tar_unpack(root->stage, root->snapshot_fd);
+    if (result == 0)
+        result = mount_settings(root);
     root->pts = result == 0 && mount_terminals(root);
     if (result == 0)
         result = sandbox_layers_put(root);

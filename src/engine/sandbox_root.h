@@ -42,12 +42,13 @@ struct sandbox_root {
 /* Directories below the stage. */
 #define STAGE_ROOT "root"
 #define STAGE_SHM "shm"
-#define STAGE_EMPTY "empty"     /* a file */
-#define STAGE_NOTHING "nothing" /* a directory */
-#define STAGE_BOOT_ID "boot_id" /* what /proc tells the host's start by */
-#define STAGE_LOCAL "local"     /* /usr/local, with TREE_LOCAL */
-#define STAGE_SYSTEM "system"   /* /usr, to be read */
-#define STAGE_PTS "pts"         /* terminals, where root->pts */
+#define STAGE_EMPTY "empty"       /* a file */
+#define STAGE_NOTHING "nothing"   /* a directory */
+#define STAGE_BOOT_ID "boot_id"   /* what /proc tells the host's start by */
+#define STAGE_SETTINGS "settings" /* a /proc, for what is below sys */
+#define STAGE_LOCAL "local"       /* /usr/local, with TREE_LOCAL */
+#define STAGE_SYSTEM "system"     /* /usr, to be read */
+#define STAGE_PTS "pts"           /* terminals, where root->pts */
 
 /* Chooses root->stage. */
 void sandbox_root_choose_stage(struct sandbox_root *root);
