@@ -3,6 +3,32 @@
 local attack = require "spec.support.attack"
 local host = require "spec.support.host"
 
+-- Of the host; few have it in use.
+local KEPT = "/usr/bin/ptx"
+
+local FORGET = [[
+size = os.path.getsize("/usr/bin/ptx")
+file = os.open("/usr/bin/ptx", os.O_RDONLY)
+os.posix_fadvise(file, 0, 0, os.POSIX_FADV_DONTNEED)
+libc.mmap.restype = ctypes.c_void_p
+at = ctypes.c_void_p(libc.mmap(None, ctypes.c_size_t(size), 1, 2, file, 0))
+ctypes.string_at(at, size) if @touch@ else None
+libc.madvise(at, ctypes.c_size_t(size), 21)
+print("done")]]
+
+--- Has what the host keeps of a file forgotten by a function that runs a program, in each way there is; says
+--- what came of it.
+local function try_to_forget(run)
+  local said, left
+  for _, touch in ipairs { "False", "True" } do
+    host.sh("cat " .. KEPT .. " >/dev/null; sleep 0.2")
+    said = run((FORGET:gsub("@touch@", touch)))
+    left = tonumber((host.sh("fincore --bytes --noheadings --output RES " .. KEPT)))
+    if left == 0 then break end
+  end
+  return said .. (left == 0 and ": gone" or ": kept")
+end
+
 return {
   title = "Devices, handles, watches and attributes",
 
@@ -130,6 +156,41 @@ libc.inotify_add_watch(descriptor, b"/usr/bin/od", 0x20 | 0x1)
 print("seen" if select.select([descriptor], [], [], 1)[0] else "unseen")]],
     works = "seen",
     answer = "unseen",
+  },
+  {
+    attack = "watch which of the kernel's settings the host's programs read and write (inotify, /proc/sys)",
+    naive = "sees them, where the files are those of the host's /proc, the engine's for new sandboxes too",
+    ours = "sees nothing: a /proc of its own",
+    prepare = function(frame)
+      frame:start "sh -c 'for i in $(seq 400); do cat /proc/sys/kernel/ostype; sleep 0.05; done'"
+    end,
+    python = [[
+import select
+descriptor = libc.inotify_init()
+for path in (b"/proc/sys/kernel", b"/proc/sys/kernel/ostype"):
+    libc.inotify_add_watch(descriptor, path, 0x20 | 0x1)
+print("seen" if select.select([descriptor], [], [], 1)[0] else "unseen")]],
+    works = "seen",
+    answer = "unseen",
+  },
+  {
+    attack = "have the host forget what it keeps of the files in /usr (fadvise, madvise), so that "
+      .. "everybody's programs come from its disk again",
+    naive = "it forgets them: the file under a layer is the same",
+    ours = "it keeps them",
+    needs = function()
+      return host.sh "command -v fincore" == "" and "fincore (util-linux) tells what is kept" or nil
+    end,
+    control = function(frame)
+      frame:expect(try_to_forget(function(python) return frame:outside { python = python } end),
+        "done: gone", "outside")
+    end,
+    attempt = function(frame)
+      for _, user in ipairs(frame:has_root() and { "user", "root" } or { "user" }) do
+        frame:expect(try_to_forget(function(python) return frame:inside({ python = python }, user) end),
+          "done: kept", "as " .. user)
+      end
+    end,
   },
   {
     attack = "change what other sandboxes and the host run: write below /usr",

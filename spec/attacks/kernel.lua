@@ -193,6 +193,25 @@ probe(lambda: call("vmsplice", os.pipe()[1], pages, 1, 0))]],
     answer = "EPERM",
   },
   {
+    attack = "take the huge pages that the host has set aside (mmap, memfd_create, shmget)",
+    naive = "takes them all: they are counted by no control group, nor is anybody asked who he is",
+    ours = "ENOMEM, as on a host that has none",
+    python = [[
+def new_file():
+    os.close(call("memfd_create", b"x", 4))
+def new_memory():
+    libc.mmap.restype = ctypes.c_void_p
+    if libc.mmap(None, ctypes.c_size_t(2 << 20), 3, 0x22 | 0x40000, -1, 0) == ctypes.c_void_p(-1).value:
+        raise OSError(ctypes.get_errno(), "")
+def new_segment():
+    if libc.shmget(0, 2 << 20, 0o1600 | 0o4000) < 0:
+        raise OSError(ctypes.get_errno(), "")
+attempts({"file": new_file, "memory": new_memory, "segment": new_segment})]],
+    works = "ok.*|.*ok for .*file.*", -- the host may have set none aside
+    lacking = "ENOSYS.*|.*ENOSYS for file.*",
+    answer = "ENOMEM",
+  },
+  {
     attack = "a call that nobody knows yet",
     naive = "whatever the next kernel makes of it",
     ours = "ENOSYS: what is on no list is shut",

@@ -15,6 +15,8 @@
 #include <linux/sched.h>
 #include <seccomp.h>
 #include <sys/ioctl.h>
+#include <sys/mman.h>
+#include <sys/shm.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 
@@ -253,6 +255,44 @@ static void the_rest_is_decided_by_its_arguments(void **state) {
     assert_int_equal(verdict(0, "mknod", 0, S_IFSOCK | 0600, 0), ALLOW);
 }
 
+/* What the counted program says of a call with this argument and no other. */
+static uint32_t verdict_of(size_t architecture, const char *name, unsigned index, uint64_t value) {
+    uint64_t args[6] = {0};
+    args[index] = value;
+    return run(&counted_program[architecture], architecture, number_of(architecture, name), args);
+}
+
+/* In the flags of all three. */
+#define HUGE_PAGE_OF_2MB (21u << 26)
+
+static void memory_is_the_sandboxs_own(void **state) {
+    (void)state;
+    static const struct {
+        const char *call;
+        unsigned index;
+        uint64_t flag, others;
+    } calls[] = {
+        {"mmap", 3, MAP_HUGETLB, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE},
+        {"memfd_create", 1, MFD_HUGETLB, MFD_CLOEXEC | MFD_ALLOW_SEALING},
+        {"shmget", 2, SHM_HUGETLB, IPC_CREAT | 0600},
+    };
+    for (size_t i = 0; i < ARCHITECTURES; i++) {
+        for (size_t n = 0; n < sizeof calls / sizeof *calls; n++) {
+            uint64_t all = GARBAGE | calls[n].flag | calls[n].others | HUGE_PAGE_OF_2MB;
+            assert_int_equal(verdict_of(i, calls[n].call, calls[n].index, calls[n].others), ALLOW);
+            assert_int_equal(verdict_of(i, calls[n].call, calls[n].index, calls[n].flag),
+                             ERROR(ENOMEM));
+            assert_int_equal(verdict_of(i, calls[n].call, calls[n].index, all), ERROR(ENOMEM));
+        }
+        for (uint64_t advice = 0; advice < 30; advice++) {
+            assert_int_equal(verdict_of(i, "fadvise64", 3, GARBAGE | advice),
+                             advice == POSIX_FADV_DONTNEED ? ERROR(0) : ALLOW);
+            assert_int_equal(verdict_of(i, "madvise", 2, GARBAGE | advice),
+                             advice == MADV_PAGEOUT ? ERROR(0) : ALLOW);
+        }
+    }
+}
+
 static void nobody_can_change_the_program(void **state) {
     (void)state;
     int fd = syscall_filter_fd(counted[0]);
@@ -278,6 +318,7 @@ int main(void) {
         cmocka_unit_test(ioctls_are_told_apart_by_the_bits_that_the_kernel_looks_at),
         cmocka_unit_test(sockets_are_of_the_families_that_reach_the_sandbox_alone),
         cmocka_unit_test(the_rest_is_decided_by_its_arguments),
+        cmocka_unit_test(memory_is_the_sandboxs_own),
         cmocka_unit_test(nobody_can_change_the_program),
         cmocka_unit_test(another_architecture_is_told),
     };

@@ -5,6 +5,7 @@
 
 #include <asm/termbits.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <linux/fiemap.h>
 #include <linux/fs.h>
 #include <linux/netlink.h>
@@ -15,7 +16,9 @@
 #include <linux/sockios.h>
 #include <netinet/in.h>
 #include <sys/ioctl.h>
+#include <sys/mman.h>
 #include <sys/resource.h>
+#include <sys/shm.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 
@@ -105,6 +108,20 @@ const struct syscall_check syscalls_checked[] = {
     {"seccomp",
      0,
      {{0, WHOLE_INT, SECCOMP_SET_MODE_FILTER}, {1, SECCOMP_FILTER_FLAG_NEW_LISTENER, 0}}},
+    /* The host's huge pages are few, set aside for a program of its own, and no part of the memory
+     * that a control group counts: as if there were none. */
+    {"mmap", ENOMEM, {{3, MAP_HUGETLB, MAP_HUGETLB}}},
+    {"mmap", 0, {{0}}},
+    {"memfd_create", ENOMEM, {{1, MFD_HUGETLB, MFD_HUGETLB}}},
+    {"memfd_create", 0, {{0}}},
+    {"shmget", ENOMEM, {{2, SHM_HUGETLB, SHM_HUGETLB}}},
+    {"shmget", 0, {{0}}},
+    /* Nobody's memory is the fuller for what a sandbox wants no more: its files have nowhere else
+     * to be. What the host keeps of the files in /usr is everybody's. */
+    {"fadvise64", SYSCALL_SUCCEED, {{3, WHOLE_INT, POSIX_FADV_DONTNEED}}},
+    {"fadvise64", 0, {{0}}},
+    {"madvise", SYSCALL_SUCCEED, {{2, WHOLE_INT, MADV_PAGEOUT}}},
+    {"madvise", 0, {{0}}},
     {"socket", 0, {{0, WHOLE_INT, AF_UNIX}}},
     {"socket", 0, SOCKET(AF_INET, SOCK_STREAM, 0)},
     {"socket", 0, SOCKET(AF_INET, SOCK_STREAM, IPPROTO_TCP)},

@@ -9,15 +9,15 @@
 
 const char *const syscalls_allowed[] = {
     /* memory */
-    "brk", "madvise", "mincore", "mlock", "mlock2", "mlockall", "mmap", "mprotect", "mremap",
-    "mseal", "msync", "munlock", "munlockall", "munmap", "memfd_create", "membarrier", "pkey_alloc",
-    "pkey_free", "pkey_mprotect", "get_mempolicy",
+    "brk", "mincore", "mlock", "mlock2", "mlockall", "mprotect", "mremap", "mseal", "msync",
+    "munlock", "munlockall", "munmap", "membarrier", "pkey_alloc", "pkey_free", "pkey_mprotect",
+    "get_mempolicy",
     /* files by descriptor */
-    "close", "close_range", "copy_file_range", "dup", "dup2", "dup3", "fadvise64", "fallocate",
-    "fchdir", "fchmod", "fchown", "fcntl", "fdatasync", "flock", "fstat", "fstatfs", "fsync",
-    "ftruncate", "getdents", "getdents64", "lseek", "pipe", "pipe2", "pread64", "preadv", "preadv2",
-    "pwrite64", "pwritev", "pwritev2", "read", "readahead", "readv", "sendfile", "splice",
-    "sync_file_range", "tee", "write", "writev", "cachestat",
+    "close", "close_range", "copy_file_range", "dup", "dup2", "dup3", "fallocate", "fchdir",
+    "fchmod", "fchown", "fcntl", "fdatasync", "flock", "fstat", "fstatfs", "fsync", "ftruncate",
+    "getdents", "getdents64", "lseek", "pipe", "pipe2", "pread64", "preadv", "preadv2", "pwrite64",
+    "pwritev", "pwritev2", "read", "readahead", "readv", "sendfile", "splice", "sync_file_range",
+    "tee", "write", "writev", "cachestat",
     /* files by name */
     "access", "chdir", "chmod", "chown", "chroot", "creat", "faccessat", "faccessat2", "fchmodat",
     "fchmodat2", "fchownat", "futimesat", "getcwd", "lchown", "link", "linkat", "lstat", "mkdir",
@@ -61,7 +61,7 @@ const char *const syscalls_allowed[] = {
     /* of the sandbox's own IPC namespace */
     "mq_getsetattr", "mq_notify", "mq_open", "mq_timedreceive", "mq_timedsend", "mq_unlink",
     "msgctl", "msgget", "msgrcv", "msgsnd", "semctl", "semget", "semop", "semtimedop", "shmat",
-    "shmctl", "shmdt", "shmget",
+    "shmctl", "shmdt",
     /* what can only take rights away */
     "landlock_add_rule", "landlock_create_ruleset", "landlock_restrict_self", NULL};
 
