@@ -23,6 +23,27 @@ def fill(megabytes):
     return made
 ]]
 
+-- Says whether connections hold so many megabytes, or the last ones next to nothing.
+local CONNECTIONS = [[
+import socket, time
+def fill(megabytes):
+    listener, kept, sent = socket.create_server(("127.0.0.1", 0)), [], []
+    while sum(sent) >> 20 < megabytes:
+        if len(sent) > 16 and sum(sent[-16:]) < 4 << 20:
+            return "held"
+        one = socket.create_connection(listener.getsockname())
+        other, _ = listener.accept()
+        kept += [one, other]
+        one.setblocking(False)
+        sent.append(0)
+        for _ in range(100):
+            try:
+                sent[-1] += one.send(bytes(1 << 16))
+            except BlockingIOError:
+                time.sleep(0.0005)
+    return "ok"
+]]
+
 -- What a new namespace has.
 local UNBOUNDED = "18446744073692774399"
 
@@ -250,6 +271,22 @@ while True:
         pass]],
     ends = "error OSError.*Too many.*|code context_lost.*",
     seconds = 20,
+  },
+  bomb.entry {
+    attack = "the kernel's memory: connections of TCP over the loopback, filled and not read",
+    naive = "is no part of its memory (control groups of version 1), and takes what all connections of the "
+      .. "host have together",
+    ours = "they take no more: at an eighth of the memory (version 1), or where it ends",
+    needs = function()
+      local pages = tonumber(host.read("/proc/sys/net/ipv4/tcp_mem"):match "(%d+)%s*$")
+      return pages * 4096 < 600 << 20 and "this host has too little for them itself (net.ipv4.tcp_mem)" or nil
+    end,
+    mark = CONNECTIONS .. "print(in_child(lambda: fill(280)))",
+    answer = "held|killed by SIGKILL|Killed",
+    burn = CONNECTIONS .. "fill(280)",
+    ends = "text held|code context_lost.*",
+    seconds = 20,
+    bounded_by = "cgroup",
   },
   bomb.entry {
     attack = "a number, a text or a pattern that takes for ever",

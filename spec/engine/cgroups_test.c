@@ -233,10 +233,12 @@ static void version_1_is_written_and_read(void **state) {
     assert_string_equal(got("pids.max"), "52");
     assert_string_equal(got("cpu.cfs_quota_us"), "50000");
     put("cpu.cfs_quota_us", "");
+    put("memory.kmem.tcp.limit_in_bytes", ""); /* before, a kernel without it */
     struct limits all = limits;
     all.cpus = (double)cgroup_processors();
     assert_int_equal(cgroup_v1.limit(&group, &all), 0);
     assert_string_equal(got("cpu.cfs_quota_us"), "-1");
+    assert_string_equal(got("memory.kmem.tcp.limit_in_bytes"), "13107200");
     put("cpuacct.usage", "123\n");
     put("memory.usage_in_bytes", "1000\n");
     put("memory.stat", "cache 1\ntotal_cache 600\ntotal_shmem 100\n");

@@ -13,6 +13,8 @@
 #include "sandbox_limits.h"
 
 #define PERIOD 100000 /* microseconds */
+/* Of the memory: what connections may hold that nobody reads, besides it. */
+#define SOCKETS_SHARE 8
 
 static int write_number(const struct cgroup *group, unsigned controller, const char *file,
                         int64_t number) {
@@ -34,6 +36,12 @@ static int limit(const struct cgroup *group, const struct limits *limits) {
     /* Where swap is accounted there shall be none; elsewhere there is no such file. */
     if (write_number(group, CGROUP_MEMORY, "memory.memsw.limit_in_bytes", limits->memory) < 0 &&
         errno != ENOENT)
+        return -1;
+    /* Buffers of TCP and UDP are no part of the memory here, and the kernel has one bound for those
+     * of all the host (net.ipv4.tcp_mem): one sandbox would take the connections of everybody. */
+    if (write_number(group, CGROUP_MEMORY, "memory.kmem.tcp.limit_in_bytes",
+                     limits->memory / SOCKETS_SHARE) < 0 &&
+        errno != ENOENT && errno != EOPNOTSUPP)
         return -1;
     int64_t quota =
         limits->cpus < (double)cgroup_processors() ? (int64_t)(limits->cpus * PERIOD) : -1;
