@@ -62,6 +62,24 @@ attempts({name: (lambda number=number: socket.socket(16, 3, number).close()) for
     answer = "EPERM",
   },
   {
+    attack = "have the kernel compile filters of packets (SO_ATTACH_FILTER, SO_ATTACH_REUSEPORT_CBPF) until "
+      .. "there is no room for others'",
+    naive = "takes the room of all programs of the host: nobody gets a filter of system calls any more",
+    ours = "ENOPROTOOPT, as from a kernel without",
+    python = [[
+code = ctypes.create_string_buffer(struct.pack("HBBI", 6, 0, 0, 0))
+filter = struct.pack("HxxxxxxP", 1, ctypes.addressof(code))
+def attach(family, option):
+    with socket.socket(family, socket.SOCK_DGRAM) as one:
+        one.setsockopt(socket.SOL_SOCKET, option, filter)
+attempts({
+    "UDP": lambda: attach(socket.AF_INET, 26),
+    "unix": lambda: attach(socket.AF_UNIX, 26),
+    "many": lambda: attach(socket.AF_INET, 51)})]],
+    works = "ok|.*ok for UDP.*",
+    answer = "ENOPROTOOPT",
+  },
+  {
     attack = "change an interface of the network",
     naive = "root of a network namespace does",
     ours = "refused, for the sandbox's root too",

@@ -244,6 +244,14 @@ static void the_rest_is_decided_by_its_arguments(void **state) {
         assert_int_equal(verdict(i, "prctl", 15 /* PR_SET_NAME */, 0, 0), ALLOW);
         assert_int_equal(verdict(i, "prctl", 35 /* PR_SET_MM */, 0, 0), NOTIFY);
         assert_int_equal(verdict(i, "prctl", 0x59616d61, 0, 0), ERROR(EINVAL));
+        for (uint64_t option = 0; option < 100; option++) {
+            bool refused = option == SO_LINGER || option == SO_ATTACH_FILTER ||
+                           option == SO_ATTACH_BPF || option == SO_ATTACH_REUSEPORT_CBPF ||
+                           option == SO_ATTACH_REUSEPORT_EBPF;
+            assert_int_equal(verdict(i, "setsockopt", 3, GARBAGE | SOL_SOCKET, GARBAGE | option),
+                             refused ? ERROR(ENOPROTOOPT) : ALLOW);
+            assert_int_equal(verdict(i, "setsockopt", 3, 6 /* SOL_TCP */, option), ALLOW);
+        }
         assert_int_equal(verdict(i, "seccomp", 1, 0, 0), ALLOW);
         assert_int_equal(verdict(i, "seccomp", 1, SECCOMP_FILTER_FLAG_TSYNC, 0), ALLOW);
         assert_int_equal(verdict(i, "seccomp", 1, SECCOMP_FILTER_FLAG_NEW_LISTENER, 0), NOTIFY);

@@ -143,6 +143,16 @@ const struct syscall_check syscalls_checked[] = {
     /* A socket that lingers holds up whoever closes it last, also when that is the engine or the
      * agent, who may be sent it with a message: as if there were no such option. */
     {"setsockopt", ENOPROTOOPT, {{1, WHOLE_INT, SOL_SOCKET}, {2, WHOLE_INT, SO_LINGER}}},
+    /* The kernel compiles filters of packets, into a space that all programs of the host share with
+     * each other, and without which no filter of system calls can be made any more. */
+    {"setsockopt", ENOPROTOOPT, {{1, WHOLE_INT, SOL_SOCKET}, {2, WHOLE_INT, SO_ATTACH_FILTER}}},
+    {"setsockopt", ENOPROTOOPT, {{1, WHOLE_INT, SOL_SOCKET}, {2, WHOLE_INT, SO_ATTACH_BPF}}},
+    {"setsockopt",
+     ENOPROTOOPT,
+     {{1, WHOLE_INT, SOL_SOCKET}, {2, WHOLE_INT, SO_ATTACH_REUSEPORT_CBPF}}},
+    {"setsockopt",
+     ENOPROTOOPT,
+     {{1, WHOLE_INT, SOL_SOCKET}, {2, WHOLE_INT, SO_ATTACH_REUSEPORT_EBPF}}},
     {"setsockopt", 0, {{0}}},
     /* Where a sandbox has one user alone, the kernel would let code set the limits of process 1,
      * and so end it. Anybody may ask for them. */
