@@ -275,4 +275,22 @@ print(one > 0 and 0 <= one - two <= 1)]]))
     end
     assert.equal(before, #daemon:call("GET", "/snapshots").json)
   end)
+
+  it("say that the sandbox is not there any more when it is killed as they begin", function()
+    local statuses = {}
+    local function start(method, of)
+      return curl.start { socket = daemon.socket, method = method, url = "http://localhost" .. of }
+    end
+    for _ = 1, 60 do
+      local sandbox = daemon:create()
+      local request = start("POST", path(sandbox, "/snapshots"))
+      local killing = start("DELETE", path(sandbox))
+      local answer = engine.decode(assert(request.finish()))
+      assert.equal(204, engine.decode(assert(killing.finish())).status)
+      statuses[answer.status] = answer.body
+      if answer.status == 201 then assert.equal(204, delete(answer.json.snapshotID)) end
+    end
+    statuses[201], statuses[404] = nil, nil
+    assert.same({}, statuses)
+  end)
 end)

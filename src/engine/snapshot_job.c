@@ -53,7 +53,7 @@ static void let_go_on(struct snapshot_job *job, sandbox_settled *settled) {
         settled(NULL, 0, NULL, job);
 }
 
-static void fail(struct snapshot_job *job, int wait_status) {
+static void fail(struct snapshot_job *job, int wait_status, bool ended) {
     char said[200], message[300];
     ssize_t length = pread(job->errors_fd, said, sizeof said - 1, 0);
     said[length > 0 ? length : 0] = '\0';
@@ -67,6 +67,10 @@ static void fail(struct snapshot_job *job, int wait_status) {
         finish(job, NULL, 504, "the snapshot could not be taken in time: its files are too many");
         return;
     }
+    if (ended) {
+        finish(job, NULL, 404, "the sandbox ended meanwhile");
+        return;
+    }
     snprintf(message, sizeof message, "the snapshot could not be taken: %s",
              said[0] ? said : "tar was killed");
     log_warn("sandbox %s: %s", job->of.id, message);
@@ -75,11 +79,11 @@ static void fail(struct snapshot_job *job, int wait_status) {
 
 /* The sandbox is as it was before: whoever asked may go on with it. */
 static void on_released(struct sandbox *sandbox, int status, const char *message, void *user) {
-    (void)sandbox, (void)status, (void)message;
+    (void)status, (void)message;
     struct snapshot_job *job = user;
     int wait_status = job->packed.rstatus;
     if (!WIFEXITED(wait_status) || WEXITSTATUS(wait_status) != 0) {
-        fail(job, wait_status);
+        fail(job, wait_status, !sandbox);
         return;
     }
     int fd = job->archive_fd;
