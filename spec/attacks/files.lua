@@ -174,6 +174,23 @@ print("seen" if select.select([descriptor], [], [], 1)[0] else "unseen")]],
     answer = "unseen",
   },
   {
+    attack = "watch when programs of the host open and write devices (inotify on /dev/null)",
+    naive = "sees each of them: the devices are the host's files",
+    ours = "sees nothing, where the engine may make devices: they are files of the sandbox's own",
+    needs = attack.needs_own_devices,
+    prepare = function(frame)
+      frame:start "sh -c 'for i in $(seq 400); do echo >/dev/null; sleep 0.05; done'"
+    end,
+    python = [[
+import select
+descriptor = libc.inotify_init()
+for path in (b"/dev/null", b"/dev"):
+    libc.inotify_add_watch(descriptor, path, 0x20 | 0x2)
+print("seen" if select.select([descriptor], [], [], 1)[0] else "unseen")]],
+    works = "seen",
+    answer = "unseen",
+  },
+  {
     attack = "have the host forget what it keeps of the files in /usr (fadvise, madvise), so that "
       .. "everybody's programs come from its disk again",
     naive = "it forgets them: the file under a layer is the same",

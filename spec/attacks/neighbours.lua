@@ -85,6 +85,7 @@ def watch():
         raise OSError(ctypes.get_errno(), "")
 probe(watch)]]
 
+local DEVICES = '("/dev/null", "/dev/zero", "/dev/full", "/dev/random", "/dev/urandom")'
 local SETTINGS = '("/proc/sys/kernel/ostype", "/proc/sys/net/core/somaxconn", "/proc/sys/fs/file-max", '
   .. '"/proc/sys/vm/swappiness", "/proc/sys/user/max_user_namespaces")'
 
@@ -201,6 +202,30 @@ try:
 except BlockingIOError:
     print("held")]],
     works = "held",
+    answer = "free",
+  },
+  pair {
+    attack = "the same by locks of devices, which all can open (/dev/null)",
+    naive = "sees the lock: the devices are the host's files",
+    ours = "sees none, where the engine may make devices: they are files of the sandbox's own",
+    needs = attack.needs_own_devices,
+    there = ([[
+import fcntl, time
+files = [open(path) for path in DEVICES]
+for file in files:
+    fcntl.flock(file, fcntl.LOCK_EX)
+print("ready", flush=True)
+time.sleep(300)]]):gsub("DEVICES", DEVICES),
+    here = ([[
+import fcntl
+held = []
+for path in DEVICES:
+    try:
+        fcntl.flock(open(path), fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        held.append(path)
+print(*held or ["free"])]]):gsub("DEVICES", DEVICES),
+    works = "/dev/.*",
     answer = "free",
   },
   pair {

@@ -96,6 +96,13 @@ function M.needs_root(frame)
   return not frame:is_root() and "outside, the probe can succeed for root alone" or nil
 end
 
+--- For `needs`: sandboxes have devices of their own.
+function M.needs_own_devices(frame)
+  local mounts = assert(frame:box().commands:run "grep ' /dev/null ' /proc/self/mountinfo").stdout
+  return not mounts:find " %- tmpfs stepbox " and "the engine may make no devices: they are the host's files"
+    or nil
+end
+
 --- Builds a C program; returns its path.
 local function compile(frame, text)
   frame.built = frame.built or {}

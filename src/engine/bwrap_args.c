@@ -8,6 +8,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "own_devices.h"
+
 #define BOOT_ID "/proc/sys/kernel/random/boot_id"
 
 /* On systems where they are no part of /usr. */
@@ -148,6 +150,12 @@ void bwrap_args_build(argument_list *list, const bwrap_sandbox *sandbox) {
     add(list, "--proc", "/proc", NULL);
     mask_proc(list, root);
     add(list, "--dev", "/dev", NULL);
+    for (const char *const *name = own_devices_names; root->devices && *name; name++) {
+        char part[64], path[32];
+        snprintf(part, sizeof part, STAGE_DEVICES "/%s", *name);
+        snprintf(path, sizeof path, "/dev/%s", *name);
+        add_part(list, root, "--dev-bind", part, path);
+    }
     add_part(list, root, "--bind", STAGE_SHM, "/dev/shm");
     if (root->pts)
         add_part(list, root, "--dev-bind", STAGE_PTS, "/dev/pts");

@@ -150,7 +150,7 @@ static void run_child(const struct ends *ends, const bwrap_spec *spec, const cha
     if (chdir("/") < 0)
         fail_child("cannot enter /");
     sandbox_root_choose_stage(&root);
-    if (user_namespace_enter(&spec->ids, root.trees) < 0)
+    if (user_namespace_enter(&spec->ids, root.mounts) < 0)
         _exit(127);
     sandbox_rlimits_apply(spec->limits);
     /* The change of user has reset it. */

@@ -21,10 +21,10 @@ static void try_in_child(const struct sandbox_ids *ids, enum system_tree tree, i
         .snapshot_fd = -1, .ids = ids, .size = TRIED_SIZE, .tree = tree, .bwrap = "/usr/bin/bwrap"};
     prctl(PR_SET_PDEATHSIG, SIGKILL);
     dup2(errors_fd, STDERR_FILENO);
-    if (chdir("/") < 0 || user_namespace_enter(ids, root.trees) < 0)
+    if (chdir("/") < 0 || user_namespace_enter(ids, root.mounts) < 0)
         _exit(1);
     for (int i = 0; i < HOST_TREES && tree == TREE_WRITABLE; i++)
-        if (root.trees[i] < 0)
+        if (root.mounts[i] < 0)
             _exit(1); /* the kernel, or the host's file system, has no mapped mounts */
     sandbox_root_choose_stage(&root);
     _exit(sandbox_root_build(&root) == 0 ? 0 : 1);

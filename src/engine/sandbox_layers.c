@@ -82,8 +82,8 @@ static int overlay_tree(const struct sandbox_root *root, int number) {
         close(target);
         return complain("mkdir", lower);
     }
-    if (syscall(SYS_move_mount, root->trees[number], "", AT_FDCWD, lower, MOVE_MOUNT_F_EMPTY_PATH) <
-        0) {
+    if (syscall(SYS_move_mount, root->mounts[number], "", AT_FDCWD, lower,
+                MOVE_MOUNT_F_EMPTY_PATH) < 0) {
         close(target);
         return complain("move_mount", lower);
     }
@@ -141,7 +141,7 @@ static int forget_owners(const struct sandbox_root *root) {
 int sandbox_layers_put(struct sandbox_root *root) {
     bool writable = root->tree == TREE_WRITABLE;
     for (int i = 0; i < HOST_TREES; i++)
-        if (writable && root->trees[i] >= 0 && overlay_tree(root, i) < 0)
+        if (writable && root->mounts[i] >= 0 && overlay_tree(root, i) < 0)
             return -1;
     root->layered = !writable && layer_system(root);
     if (root->tree != TREE_READONLY && overlay_local(root) < 0)

@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "kernel_settings.h"
+#include "own_devices.h"
 #include "sandbox_layers.h"
 #include "snapshot_tar.h"
 
@@ -255,13 +256,15 @@ int sandbox_root_build(struct sandbox_root *root) {
         result = snapshot_tar_unpack(root->stage, root->snapshot_fd);
     if (result == 0)
         result = mount_settings(root);
+    snprintf(path, sizeof path, "%s/" STAGE_DEVICES, root->stage);
+    root->devices = result == 0 && own_devices_mount(root->mounts[MOUNT_OF_DEVICES], path);
     root->pts = result == 0 && mount_terminals(root);
     if (result == 0)
         result = sandbox_layers_put(root);
-    for (int i = 0; i < HOST_TREES; i++) {
-        if (root->trees[i] >= 0)
-            close(root->trees[i]);
-        root->trees[i] = -1;
+    for (int i = 0; i < ROOTS_MOUNTS; i++) {
+        if (root->mounts[i] >= 0)
+            close(root->mounts[i]);
+        root->mounts[i] = -1;
     }
     return result;
 }

@@ -32,11 +32,12 @@ struct sandbox_root {
     int snapshot_fd; /* its files come from there instead of the payload; -1: none */
     enum system_tree tree;
     const struct local_tree *local; /* may be NULL with TREE_READONLY */
-    int trees[HOST_TREES];
+    int mounts[ROOTS_MOUNTS];
     char stage[32];    /* set: the directory that it is mounted on */
     const char *bwrap; /* a path that must not be covered */
     bool layered;      /* set, without TREE_WRITABLE: STAGE_SYSTEM is there */
     bool pts;          /* set: STAGE_PTS is there */
+    bool devices;      /* set: STAGE_DEVICES is there */
 };
 
 /* Directories below the stage. */
@@ -49,10 +50,11 @@ struct sandbox_root {
 #define STAGE_LOCAL "local"       /* /usr/local, with TREE_LOCAL */
 #define STAGE_SYSTEM "system"     /* /usr, to be read */
 #define STAGE_PTS "pts"           /* terminals, where root->pts */
+#define STAGE_DEVICES "devices"   /* devices, where root->devices */
 
 /* Chooses root->stage. */
 void sandbox_root_choose_stage(struct sandbox_root *root);
-/* Takes the trees. 0, or -1. */
+/* Takes the mounts. 0, or -1. */
 int sandbox_root_build(struct sandbox_root *root);
 
 /* The directories that belong to `user`, where the rest is read-only; NULL at the end. */

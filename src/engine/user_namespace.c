@@ -20,6 +20,7 @@
 #include <unistd.h>
 
 #include "descriptors.h"
+#include "own_devices.h"
 #include "process.h"
 #include "text_file.h"
 
@@ -95,68 +96,69 @@ static int open_mapped_tree(const char *path, int namespace_fd) {
     return fd;
 }
 
-static void open_mapped_trees(pid_t pid, int trees[HOST_TREES]) {
+static void open_mounts(pid_t pid, int mounts[ROOTS_MOUNTS]) {
     char path[64];
     snprintf(path, sizeof path, "/proc/%ld/ns/user", (long)pid);
     int namespace_fd = open(path, O_RDONLY | O_CLOEXEC);
     for (int i = 0; i < HOST_TREES; i++)
-        trees[i] = namespace_fd < 0 ? -1 : open_mapped_tree(host_trees[i], namespace_fd);
+        mounts[i] = namespace_fd < 0 ? -1 : open_mapped_tree(host_trees[i], namespace_fd);
     if (namespace_fd >= 0)
         close(namespace_fd);
+    mounts[MOUNT_OF_DEVICES] = own_devices_open();
 }
 
-/* One byte that says which trees come with it. */
-static int send_trees(int socket, const int trees[HOST_TREES]) {
+/* One byte that says which mounts come with it. */
+static int send_mounts(int socket, const int mounts[ROOTS_MOUNTS]) {
     char present = 0;
-    int fds[HOST_TREES];
+    int fds[ROOTS_MOUNTS];
     size_t count = 0;
-    for (int i = 0; i < HOST_TREES; i++) {
-        if (trees[i] < 0)
+    for (int i = 0; i < ROOTS_MOUNTS; i++) {
+        if (mounts[i] < 0)
             continue;
         present = (char)(present | 1 << i);
-        fds[count++] = trees[i];
+        fds[count++] = mounts[i];
     }
     return descriptors_send(socket, &present, 1, fds, count, 0) == 1 ? 0 : -1;
 }
 
-static int receive_trees(int socket, int trees[HOST_TREES]) {
+static int receive_mounts(int socket, int mounts[ROOTS_MOUNTS]) {
     char present = 0;
-    int fds[HOST_TREES];
+    int fds[ROOTS_MOUNTS];
     size_t count, used = 0;
-    if (descriptors_receive(socket, &present, 1, fds, HOST_TREES, &count, 0) != 1)
+    if (descriptors_receive(socket, &present, 1, fds, ROOTS_MOUNTS, &count, 0) != 1)
         return -1;
-    for (int i = 0; i < HOST_TREES; i++)
+    for (int i = 0; i < ROOTS_MOUNTS; i++)
         if (present & 1 << i && used < count)
-            trees[i] = fds[used++];
+            mounts[i] = fds[used++];
     return 0;
 }
 
 /* The process that stays outside. */
-static void help(int socket, const struct sandbox_ids *ids, pid_t pid, bool with_trees)
+static void help(int socket, const struct sandbox_ids *ids, pid_t pid, bool with_mounts)
     __attribute__((noreturn));
-static void help(int socket, const struct sandbox_ids *ids, pid_t pid, bool with_trees) {
+static void help(int socket, const struct sandbox_ids *ids, pid_t pid, bool with_mounts) {
     char byte;
-    int trees[HOST_TREES] = {-1, -1};
+    int mounts[ROOTS_MOUNTS] = {-1, -1, -1};
     prctl(PR_SET_PDEATHSIG, SIGKILL);
     if (getppid() != pid || recv(socket, &byte, 1, 0) != 1)
         _exit(1);
     if (write_maps(ids, pid) < 0)
         _exit(1);
-    if (with_trees)
-        open_mapped_trees(pid, trees);
-    _exit(send_trees(socket, trees) == 0 ? 0 : 1);
+    if (with_mounts)
+        open_mounts(pid, mounts);
+    _exit(send_mounts(socket, mounts) == 0 ? 0 : 1);
 }
 
-static int enter_mapped(const struct sandbox_ids *ids, int trees[HOST_TREES]) {
-    int ends[2], status, ignored[HOST_TREES];
+static int enter_mapped(const struct sandbox_ids *ids, int mounts[ROOTS_MOUNTS]) {
+    int ends[2], status, ignored[ROOTS_MOUNTS];
     pid_t pid = getpid();
     if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends) < 0)
         return complain("socketpair");
-    bool with_trees = trees && ids->kind == IDS_ROOT_RANGE;
+    bool with_mounts = mounts && ids->kind == IDS_ROOT_RANGE;
     pid_t helper = fork();
     if (helper == 0) {
         close(ends[0]);
-        help(ends[1], ids, pid, with_trees);
+        help(ends[1], ids, pid, with_mounts);
     }
     close(ends[1]);
     if (helper < 0)
@@ -166,7 +168,7 @@ static int enter_mapped(const struct sandbox_ids *ids, int trees[HOST_TREES]) {
     if (unshare(CLONE_NEWUSER) < 0)
         return complain("No permissions to create a new user namespace");
     int result = send(ends[0], "", 1, MSG_NOSIGNAL) == 1 &&
-                         receive_trees(ends[0], trees ? trees : ignored) == 0
+                         receive_mounts(ends[0], mounts ? mounts : ignored) == 0
                      ? 0
                      : -1;
     close(ends[0]);
@@ -193,8 +195,8 @@ static int enter_single(const struct sandbox_ids *ids) {
     return 0;
 }
 
-int user_namespace_enter(const struct sandbox_ids *ids, int trees[HOST_TREES]) {
-    for (int i = 0; trees && i < HOST_TREES; i++)
-        trees[i] = -1;
-    return ids->kind == IDS_SINGLE ? enter_single(ids) : enter_mapped(ids, trees);
+int user_namespace_enter(const struct sandbox_ids *ids, int mounts[ROOTS_MOUNTS]) {
+    for (int i = 0; mounts && i < ROOTS_MOUNTS; i++)
+        mounts[i] = -1;
+    return ids->kind == IDS_SINGLE ? enter_single(ids) : enter_mapped(ids, mounts);
 }

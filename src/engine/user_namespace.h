@@ -13,8 +13,12 @@
 #define HOST_TREES 2
 extern const char *const host_trees[HOST_TREES]; /* /usr, /var/lib/dpkg */
 
-/* Becomes root of a new user namespace in which the ids are mapped, and owned by the keeper. trees:
- * filled when the engine is root, unless NULL. 0, or -1. */
-int user_namespace_enter(const struct sandbox_ids *ids, int trees[HOST_TREES]);
+/* What only the host's root can make, as descriptors: those trees, and devices (own_devices.h). */
+#define ROOTS_MOUNTS (HOST_TREES + 1)
+#define MOUNT_OF_DEVICES HOST_TREES
+
+/* Becomes root of a new user namespace in which the ids are mapped, and owned by the keeper.
+ * mounts: filled when the engine is root, unless NULL. 0, or -1. */
+int user_namespace_enter(const struct sandbox_ids *ids, int mounts[ROOTS_MOUNTS]);
 
 #endif
