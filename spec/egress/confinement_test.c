@@ -157,8 +157,10 @@ static int run(probe *work, bool confined) {
     return WEXITSTATUS(status);
 }
 
-#define NAMED(name)                                                                                \
-    { #name, name }
+/* Versions of the formatter do not agree on it. */
+// clang-format off
+#define NAMED(name) {#name, name}
+// clang-format on
 static const struct named {
     const char *name;
     probe *probe;

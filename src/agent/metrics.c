@@ -21,7 +21,10 @@ struct usage {
 };
 
 /* The usage at the call before this, or at the start of the agent. */
-static struct { double clock, cpu_time; } before;
+static struct {
+    double clock;
+    double cpu_time;
+} before;
 
 static bool read_text(int process, const char *name, char *text, size_t room) {
     int fd = openat(process, name, O_RDONLY | O_CLOEXEC);
