@@ -104,7 +104,7 @@ static void a_wrong_file_is_refused_with_its_name_and_the_field(void **state) {
     (void)state;
     static const char *const wrong[][2] = {
         {"", "empty"},
-        {"{", "JSON"},
+        {"{\n\"limits\": }", "line 2"},
         {"[]", "object"},
         {"{\"limit\": {}}", "\"limit\""},
         {"{\"limits\": {\"memoryMB\": 1}}", "memoryMB"},

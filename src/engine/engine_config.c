@@ -100,6 +100,22 @@ static char *read_file(const char *path, size_t *length) {
     return bytes;
 }
 
+/* NULL with why it is none. */
+static json_t *parse(const char *bytes, size_t length, char *why, size_t room) {
+    json_error_t error;
+    json_t *file = json_loadb(bytes, length, JSON_REJECT_DUPLICATES, &error);
+    if (!file && length == 0)
+        snprintf(why, room, "it is empty");
+    else if (!file)
+        snprintf(why, room, "line %d is not valid JSON: %s", error.line, error.text);
+    else if (!json_is_object(file))
+        snprintf(why, room, "it must be a JSON object");
+    else if (fields_check(file, rules, why, room))
+        return file;
+    json_decref(file);
+    return NULL;
+}
+
 static json_t *load(const char *path, char *message, size_t room) {
     size_t length;
     char why[512];
@@ -108,7 +124,7 @@ static json_t *load(const char *path, char *message, size_t room) {
         snprintf(message, room, "the configuration %s cannot be read: %s", path, strerror(errno));
         return NULL;
     }
-    json_t *file = fields_parse(bytes, length, rules, false, why, sizeof why);
+    json_t *file = parse(bytes, length, why, sizeof why);
     free(bytes);
     if (!file)
         snprintf(message, room, "the configuration %s is wrong: %s", path, why);
