@@ -80,7 +80,7 @@ describe("git's working tree", function()
       assert.has_error(function() git:add(at.path, { "" }) end,
         "bad argument #2 to 'add' (entry 1: the string is empty)")
       assert.has_error(function() git:add(at.path, { "a\0b" }) end,
-        "bad argument #2 to 'add' (entry 1: a NUL byte is in it)")
+        "bad argument #2 to 'add' (strings without NUL bytes expected, entry 1 is none)")
       assert.has_error(function() git:restore(at.path, {}) end,
         "bad argument #2 to 'restore' (the list is empty)")
     end)

@@ -1,6 +1,5 @@
 """Steps in kernels of Jupyter: what they say, as lines of the runner protocol."""
 
-import glob
 import os
 import signal
 import socket
@@ -166,9 +165,11 @@ class Ends(unittest.TestCase):
         self.assertEqual(runner.step("exit()")[-1], {"type": "end", "exit": True})
         self.assertEqual(runner.process.wait(10), 0)
         self.assertTrue(self.gone(pid))
-        # Newer kernels leave folders of their own there.
-        left = [name for name in os.listdir(self.folder.name) if name.startswith("stepbox-")]
-        self.assertEqual(left, [])
+        self.assertEqual(self.left(), [])
+
+    def left(self):
+        """What the runners have there. Kernels leave folders of their own."""
+        return [name for name in os.listdir(self.folder.name) if name.startswith("stepbox-")]
 
     def test_a_crash_of_the_kernel_is_the_runners(self):
         runner = self.start()
@@ -187,11 +188,12 @@ class Ends(unittest.TestCase):
                 runner.socket.close()
             runner.process.wait(10)
             self.assertTrue(self.gone(pid))
-        self.assertEqual(os.listdir(self.folder.name), [])  # the second has removed the first's
+        self.assertEqual(self.left(), [])  # the second has removed the first's
 
     def test_the_kernels_folder_is_private(self):
         self.start()
-        (folder,) = glob.glob(self.folder.name + "/*")
+        (folder,) = self.left()
+        folder = os.path.join(self.folder.name, folder)
         self.assertEqual(os.stat(folder).st_mode & 0o777, 0o700)
         self.assertEqual(os.stat(folder + "/connection.json").st_mode & 0o777, 0o600)
 
@@ -199,13 +201,13 @@ class Ends(unittest.TestCase):
         in_use, killed = self.start(), self.start()
         killed.process.send_signal(signal.SIGKILL)
         killed.process.wait(10)
-        left = os.listdir(self.folder.name)
+        left = self.left()
         self.assertEqual(len(left), 2)
         others = os.path.join(self.folder.name, "others")
         os.mkdir(others)
         os.symlink(others, os.path.join(self.folder.name, "stepbox-kernel-link"))
         third = self.start()
-        now = set(os.listdir(self.folder.name)) - {"others", "stepbox-kernel-link"}
+        now = set(self.left()) - {"stepbox-kernel-link"}
         self.assertEqual(len(now), 2)
         self.assertEqual(len(now & set(left)), 1)
         self.assertTrue(os.path.isdir(others))

@@ -29,7 +29,13 @@ class RunnerProcess:
         self.pipes = {out_read: "stdout", err_read: "stderr"}
         for descriptor in self.pipes:
             os.set_blocking(descriptor, False)
-        environment = {"PATH": os.environ["PATH"], "HOME": "/nonexistent", "LANG": "C.UTF-8"}
+        environment = {
+            "PATH": os.environ["PATH"],
+            "HOME": "/nonexistent",
+            "LANG": "C.UTF-8",
+            # matplotlib says so where it can keep nothing, which at home root alone can.
+            "MPLCONFIGDIR": os.path.join(BUILD, "spec", "matplotlib"),
+        }
         environment.update(env or {})
         self.process = subprocess.Popen(
             [*command, str(far_end.fileno()), *variant],
