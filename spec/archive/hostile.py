@@ -4,8 +4,10 @@ import sys
 import tarfile
 
 
-def member(name, kind=tarfile.REGTYPE, data=b"", target="", mode=0o644, size=None):
+def member(name, kind=tarfile.REGTYPE, data=b"", target="", mode=None, size=None):
     info = tarfile.TarInfo(name)
+    if mode is None:
+        mode = 0o755 if kind == tarfile.DIRTYPE else 0o644
     info.type, info.linkname, info.mode, info.mtime = kind, target, mode, 1000000000
     info.size = len(data) if size is None else size
     return info, io.BytesIO(data)
