@@ -40,6 +40,19 @@ local function state_of(frame)
   error("no process of the sandbox is found", 0)
 end
 
+--- The same once it is steady: an address of the link, the sandbox's or the host's, comes a second or two
+--- after its interface, and the rules know all of the host's.
+local function steady_state_of(frame)
+  local state
+  assert(host.eventually(20, function()
+    local before = state
+    state = state_of(frame)
+    if state == before then return true end
+    host.sleep(3)
+  end), "the network does not come to rest")
+  return state
+end
+
 local GUARDED = { network = { allowPublicTraffic = false } }
 
 --- The status of a request for a port of a sandbox.
@@ -100,7 +113,7 @@ return {
     attempt = function(frame)
       local device = net.inside(frame, "own", "user", {
         "print([n for _, n in socket.if_nameindex() if n != 'lo'][0])" })[1]
-      local before = state_of(frame)
+      local before = steady_state_of(frame)
       net.each_user(frame, function(user)
         for _, command in ipairs(COMMANDS) do
           command = command:gsub("@DEVICE@", device)
@@ -111,7 +124,8 @@ return {
           assert(not (result.stdout .. result.stderr):find "daddr", "the rules are shown")
         end
       end)
-      assert(state_of(frame) == before, "something has changed: " .. state_of(frame))
+      local after = state_of(frame)
+      assert(after == before, "something has changed: " .. before .. "\n... has become:\n" .. after)
       local open, closed = { "tcp('198.51.100.7')" }, { "tcp('10.9.9.9')", "tcp('203.0.113.2')" }
       net.all_answered(open, net.inside(frame, "own", "user", open), "afterwards")
       net.all_refused(closed, net.inside(frame, "own", "user", closed), "afterwards")
