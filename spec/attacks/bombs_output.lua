@@ -251,26 +251,25 @@ while True:
     small = "'ok'",
     bounded_by = "cgroup",
     act = function(box, place)
-      local failed = 0
+      -- Refused a runner, or given a new one since the kernel had ended that for want of memory.
+      local bounded = 0
       local pending = curl.start(table.unpack(orders(place, box, 100)))
       repeat place.stepbox.sleep(0.2) until not engine.is_alive(pending.pid)
       pending.finish()
       local list = place.daemon:call("GET", "/contexts", nil, headers(box)).json
       for _, context in ipairs(list) do
         local done, message, code = box:step("'x'", { context = context.id, timeout = 20 })
-        if not done then
-          assert(message and code)
-          failed = failed + 1
-        end
-        if failed == 3 then break end
+        assert(done or message and code)
+        if not done or done.restarted then bounded = bounded + 1 end
+        if bounded == 3 then break end
       end
-      return #list < 100 and #list .. " made" or failed > 0 and "some refused" or "none refused"
+      return #list < 100 and #list .. " made" or bounded > 0 and "not all at once" or "all at once"
     end,
     after = function(box, place)
       for _, context in ipairs(place.daemon:call("GET", "/contexts", nil, headers(box)).json) do
         place.daemon:call("DELETE", "/contexts/" .. context.id, nil, headers(box))
       end
     end,
-    ends = "some refused",
+    ends = "not all at once",
   },
 }
