@@ -36,7 +36,7 @@ each (the middle of several), the sandbox can still be killed, and none of its p
     answer = "EAGAIN",
     burn = "import os, time\nwhile True:\n  if os.fork() == 0:\n    time.sleep(60)\n    os._exit(0)",
     ends = "error BlockingIOError.*",
-    peak = { processes = 60 },
+    peak = { processes = 30 },
   },
   bomb.entry {
     attack = "fork bomb: each process makes two, for ever",
@@ -46,7 +46,7 @@ each (the middle of several), the sandbox can still be killed, and none of its p
     answer = "EAGAIN",
     run = ":(){ :|:& };:; sleep 60",
     ends = "code timeout.*",
-    peak = { processes = 60 },
+    peak = { processes = 30 },
   },
   bomb.entry {
     attack = "thread bomb",
@@ -109,7 +109,7 @@ while True:
     if ended % 100 == 0:
         note()]],
     ends = "code timeout.*",
-    peak = { zombies = 30 },
+    peak = { zombies = 10 },
     after = function(box)
       local ended = assert(box.files:read "/tmp/ended")
       assert(tonumber(ended) >= 100, "only " .. ended .. " children have ended and left an orphan")
@@ -123,7 +123,7 @@ while True:
     answer = "EAGAIN",
     run = "for i in $(seq 40); do setsid sleep 10000 >/dev/null 2>&1 </dev/null & done; wait -n; sleep 0.2",
     ends = "exit 0|code timeout.*",
-    peak = { processes = 40 },
+    peak = { processes = 20 },
   },
   bomb.entry {
     attack = "all processors: more spinning processes than there are",
@@ -132,7 +132,7 @@ while True:
     small = "sum(range(1000)) and 'ok'",
     burn = "import os\nfor _ in range(8):\n  if os.fork() == 0:\n    while True: pass\nwhile True: pass",
     ends = "code timeout.*",
-    peak = { running = 8 },
+    peak = { running = 4 },
   },
   bomb.entry {
     attack = "code that does not hear: SIGINT ignored, stopped by itself, in an endless call of C",

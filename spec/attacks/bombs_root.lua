@@ -27,7 +27,7 @@ return {
     small = "'ok'",
     act = as_root("ulimit -u unlimited; ulimit -n 1000000; :(){ :|:& };:; sleep 60", 2),
     ends = "code timeout.*",
-    peak = { processes = 60 },
+    peak = { processes = 30 },
     bounded_by = "cgroup",
   },
   bomb.entry {

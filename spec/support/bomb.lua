@@ -14,7 +14,8 @@
 ---     act             or a function(box, place)
 ---     ends            how it ends, patterns of "error NAME: VALUE", "code CODE", "exit N", or "text TEXT"
 ---     peak            what the sandbox was seen to have at once while it burnt, at least, so that a bomb
----                     that does nothing is told from one that is held:
+---                     that does nothing is told from one that is held; well below what it is held at, since
+---                     processes that come and go are not all seen at one look:
 ---                     { processes = , zombies = , stopped = , running = , memory = bytes }
 ---     seconds         what the step or command is given; 1.5 by default
 ---     lost            that the bomb ends the sandbox itself
