@@ -98,7 +98,7 @@ while True:
     x.append(bytearray(100000))]],
     ends = "error MemoryError.*|code context_lost.*",
     seconds = 20,
-    peak = { memory = 80 << 20 },
+    peak = { memory = 120 << 20 },
     bounded_by = "cgroup",
   },
   bomb.entry {

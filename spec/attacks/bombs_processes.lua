@@ -109,7 +109,7 @@ while True:
     if ended % 100 == 0:
         note()]],
     ends = "code timeout.*",
-    peak = { zombies = 10 },
+    peak = { zombies = 30 },
     after = function(box)
       local ended = assert(box.files:read "/tmp/ended")
       assert(tonumber(ended) >= 100, "only " .. ended .. " children have ended and left an orphan")
@@ -123,7 +123,7 @@ while True:
     answer = "EAGAIN",
     run = "for i in $(seq 40); do setsid sleep 10000 >/dev/null 2>&1 </dev/null & done; wait -n; sleep 0.2",
     ends = "exit 0|code timeout.*",
-    peak = { processes = 20 },
+    peak = { processes = 40 },
   },
   bomb.entry {
     attack = "all processors: more spinning processes than there are",
@@ -132,7 +132,7 @@ while True:
     small = "sum(range(1000)) and 'ok'",
     burn = "import os\nfor _ in range(8):\n  if os.fork() == 0:\n    while True: pass\nwhile True: pass",
     ends = "code timeout.*",
-    peak = { running = 4 },
+    peak = { running = 8 },
   },
   bomb.entry {
     attack = "code that does not hear: SIGINT ignored, stopped by itself, in an endless call of C",
