@@ -74,7 +74,7 @@ class RunnerProcess:
     def interrupt(self):
         self.process.send_signal(signal.SIGINT)
 
-    def _drain(self):
+    def _drain(self, drop=False):
         for descriptor, stream in self.pipes.items():
             while True:
                 try:
@@ -83,7 +83,8 @@ class RunnerProcess:
                     break
                 if not chunk:
                     break
-                self._output(stream, chunk)
+                if not drop:
+                    self._output(stream, chunk)
 
     def _output(self, stream, chunk):
         last = self.events[-1] if self.events else None
@@ -157,6 +158,7 @@ class RunnerProcess:
         return events
 
     def start(self, code, env=None):
+        self._drain(drop=True)  # what came between steps, as in the agent
         self.send({"type": "run", "code": code, "env": env or {}})
 
     def finish(self, timeout=20):
