@@ -5,7 +5,9 @@
 #include "log.h"
 #include "output_pieces.h"
 #include "runner.h"
+#include "start_output.h"
 #include "step.h"
+#include "step_queue.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -18,8 +20,6 @@
 #define LEAVE_SECONDS 2.0
 /* Seconds that an interrupt waits for its step to begin, see interrupt_current(). */
 #define BEGIN_SECONDS 0.5
-/* Bytes of what a runner wrote before it failed to start that are shown. */
-#define START_OUTPUT_MAX 4096
 /* Bytes of a message that is not passed on, at most. */
 #define SMALL_MESSAGE 1024
 
@@ -28,17 +28,16 @@ struct context {
     char id[UUID_SIZE];
     const struct language *language;
     char *cwd;
-    json_t *envs;              /* the context's own, or NULL */
-    struct runner *runner;     /* NULL when there is none: the next step starts one */
-    bool ready;                /* it takes steps */
-    bool leaving;              /* the code called exit(): it ends soon */
-    bool restarted;            /* the latest one was lost, and no step was told yet */
-    struct step *current;      /* not queued and not done */
-    struct step *first, *last; /* queued */
-    struct ev_timer deadline;  /* of starting, leaving, or ignoring an interrupt */
-    struct ev_timer begin;     /* of an interrupt for a step that has not begun */
-    char start_output[START_OUTPUT_MAX + 1];
-    size_t start_output_length;
+    json_t *envs;          /* the context's own, or NULL */
+    struct runner *runner; /* NULL when there is none: the next step starts one */
+    bool ready;            /* it takes steps */
+    bool leaving;          /* the code called exit(): it ends soon */
+    bool restarted;        /* the latest one was lost, and no step was told yet */
+    struct step *current;  /* not queued and not done */
+    step_queue queue;
+    struct ev_timer deadline; /* of starting, leaving, or ignoring an interrupt */
+    struct ev_timer begin;    /* of an interrupt for a step that has not begun */
+    struct start_output start_output;
     output_pieces pieces;
 };
 
@@ -59,7 +58,7 @@ static bool has_code(const struct step *step) {
 /* Whether code whose client left keeps others waiting. */
 static bool is_in_the_way(const struct context *context) {
     const struct step *step = context->current;
-    return step && step->state == STEP_INTERRUPTING && !step->stream && context->first;
+    return step && step->state == STEP_INTERRUPTING && !step->stream && context->queue.first;
 }
 
 /* Such code has a limited time to heed its interrupt. */
@@ -97,24 +96,10 @@ static void hold_when_client_is_slow(struct context *context) {
         runner_hold(context->runner, true);
 }
 
-static void keep_start_output(struct context *context, const char *bytes, size_t length) {
-    if (length > START_OUTPUT_MAX) {
-        bytes += length - START_OUTPUT_MAX;
-        length = START_OUTPUT_MAX;
-    }
-    size_t keep = START_OUTPUT_MAX - length;
-    if (keep > context->start_output_length)
-        keep = context->start_output_length;
-    memmove(context->start_output, context->start_output + context->start_output_length - keep,
-            keep);
-    memcpy(context->start_output + keep, bytes, length);
-    context->start_output_length = keep + length;
-}
-
 static void on_output(void *user, int stream, const char *bytes, size_t length) {
     struct context *context = user;
     if (!context->ready) {
-        keep_start_output(context, bytes, length);
+        start_output_add(&context->start_output, bytes, length);
     } else if (has_code(context->current) && context->current->stream) {
         size_t passes = output_budget_take(&context->current->budget, stream, bytes, length);
         output_pieces_add(&context->pieces, stream, bytes, passes);
@@ -210,16 +195,7 @@ static void on_message(void *user, const char *type, const char *line, size_t le
 static void tell_start_failure(struct context *context, const char *why) {
     char value[200];
     snprintf(value, sizeof value, "The %s runner %s", context->language->name, why);
-    /* What it wrote need not be UTF-8. */
-    output_encoder encoder = {0};
-    size_t written = 0;
-    char encoded[6 * START_OUTPUT_MAX + 2 * OUTPUT_ENCODER_MAX];
-    encoded[written++] = '"';
-    output_encode(&encoder, context->start_output, context->start_output_length, encoded + written,
-                  sizeof encoded - written - OUTPUT_ENCODER_MAX, &written);
-    written += output_encode_end(&encoder, encoded + written);
-    encoded[written++] = '"';
-    json_t *text = json_loadb(encoded, written, JSON_DECODE_ANY | JSON_ALLOW_NUL, NULL);
+    json_t *text = start_output_text(&context->start_output);
     step_write_error(context->current, "ContextStartError", value,
                      text ? json_string_value(text) : "");
     json_decref(text);
@@ -271,7 +247,7 @@ static bool start_runner(struct context *context) {
     static const runner_events events = {on_output, on_message, on_ended};
     const struct context_settings *settings = context->settings;
     json_t *envs = environment_merge(*settings->envs, context->envs);
-    context->start_output_length = 0;
+    context->start_output.length = 0;
     context->runner = !envs ? NULL
                             : runner_start(settings->loop,
                                            &(runner_options){.language = context->language,
@@ -292,12 +268,8 @@ static bool start_runner(struct context *context) {
 
 /* Takes the next step when the runner is free for it. */
 static void advance(struct context *context) {
-    while (!context->current && !context->leaving && context->first) {
-        struct step *step = context->current = context->first;
-        context->first = step->next;
-        if (!context->first)
-            context->last = NULL;
-        step->next = NULL;
+    while (!context->current && !context->leaving && context->queue.first) {
+        struct step *step = context->current = step_queue_take(&context->queue);
         step_enter(step, STEP_STARTING);
         http_stream_on_drain(step->stream, on_drain, context);
         if (!context->runner && !start_runner(context))
@@ -308,23 +280,10 @@ static void advance(struct context *context) {
     limit_ignoring(context);
 }
 
-static void remove_queued(struct context *context, struct step *step) {
-    struct step **at = &context->first;
-    context->last = NULL;
-    while (*at) {
-        if (*at == step) {
-            *at = step->next;
-        } else {
-            context->last = *at;
-            at = &(*at)->next;
-        }
-    }
-}
-
 static void on_client_gone(struct step *step, void *user) {
     struct context *context = user;
     if (step != context->current) {
-        remove_queued(context, step);
+        step_queue_remove(&context->queue, step);
         step_enter(step, STEP_DONE);
         step_free(step);
         return;
@@ -385,10 +344,8 @@ void context_free(struct context *context) {
     context->runner = NULL;
     if (context->current)
         end_without_runner(context);
-    while ((context->current = context->first)) {
-        context->first = context->first->next;
+    while ((context->current = step_queue_take(&context->queue)))
         end_without_runner(context);
-    }
     output_pieces_drop(&context->pieces);
     json_decref(context->envs);
     free(context->cwd);
@@ -412,11 +369,7 @@ void context_run(struct context *context, http_request *request, json_t *code, j
         step_new(request, code, envs, context->settings->output, on_client_gone, context);
     if (!step)
         return;
-    if (context->last)
-        context->last->next = step;
-    else
-        context->first = step;
-    context->last = step;
+    step_queue_add(&context->queue, step);
     advance(context);
 }
 

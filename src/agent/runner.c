@@ -4,6 +4,7 @@
 #include "json_scan.h"
 #include "line_reader.h"
 #include "log.h"
+#include "outbox.h"
 #include "output_pieces.h"
 #include "runner_process.h"
 #include "spawn.h"
@@ -32,10 +33,9 @@ struct runner {
     struct runner_request *request; /* the process is on its way; nothing below is open */
     pid_t pid;                      /* 0: not known yet */
     struct ev_child child;
-    struct ev_io channel, writer, pipes[OUTPUT_STREAMS];
+    struct ev_io channel, pipes[OUTPUT_STREAMS];
     line_reader lines;
-    char *unsent; /* unsent[sent..unsent_length) waits to be sent */
-    size_t sent, unsent_length;
+    struct outbox outbox;
     bool hold;
     bool beginning; /* a step was sent, and its first message has not come */
     bool channel_ended;
@@ -60,7 +60,6 @@ static bool leave(struct runner *runner) {
     if (--runner->busy || !runner->freed)
         return !runner->freed;
     line_reader_free(&runner->lines);
-    free(runner->unsent);
     free(runner);
     return false;
 }
@@ -125,53 +124,8 @@ static void on_pipe(struct ev_loop *loop, struct ev_io *io, int events) {
 
 static void end_channel(struct runner *runner) {
     runner->channel_ended = true;
-    close_io(runner, &runner->writer);
-    ev_io_stop(runner->loop, &runner->channel);
-    runner->channel.fd = -1;
-}
-
-static void flush_unsent(struct runner *runner) {
-    while (runner->sent < runner->unsent_length && !runner->channel_ended) {
-        ssize_t sent = send(runner->writer.fd, runner->unsent + runner->sent,
-                            runner->unsent_length - runner->sent, MSG_NOSIGNAL | MSG_DONTWAIT);
-        if (sent >= 0) {
-            runner->sent += (size_t)sent;
-        } else if (errno == EAGAIN) {
-            watch(runner, &runner->writer, true);
-            return;
-        } else if (errno != EINTR) {
-            break; /* the reading side sees the end too */
-        }
-    }
-    watch(runner, &runner->writer, false);
-    free(runner->unsent);
-    runner->unsent = NULL;
-    runner->sent = runner->unsent_length = 0;
-}
-
-static void on_writable(struct ev_loop *loop, struct ev_io *io, int events) {
-    (void)loop, (void)events;
-    flush_unsent(io->data);
-}
-
-/* Sends a line; takes the reference to the message. */
-static int send_message(struct runner *runner, json_t *message) {
-    size_t length = message ? json_dumpb(message, NULL, 0, JSON_ENSURE_ASCII | JSON_COMPACT) : 0;
-    size_t waiting = runner->unsent_length - runner->sent;
-    char *bytes = length ? malloc(waiting + length + 1) : NULL;
-    if (bytes) {
-        if (waiting)
-            memcpy(bytes, runner->unsent + runner->sent, waiting);
-        json_dumpb(message, bytes + waiting, length, JSON_ENSURE_ASCII | JSON_COMPACT);
-        bytes[waiting + length] = '\n';
-        free(runner->unsent);
-        runner->unsent = bytes;
-        runner->unsent_length = waiting + length + 1;
-        runner->sent = 0;
-        flush_unsent(runner);
-    }
-    json_decref(message);
-    return bytes ? 0 : -1;
+    outbox_close(&runner->outbox);
+    close_io(runner, &runner->channel);
 }
 
 static void watch_pipes(struct runner *runner) {
@@ -186,7 +140,7 @@ static void handle_line(struct runner *runner, const char *line, size_t length) 
         kill_all(runner);
     } else if (strcmp(type, "drain") == 0) {
         drain(runner, false);
-        if (!runner->freed && send_message(runner, json_pack("{s:s}", "type", "drained")))
+        if (!runner->freed && outbox_send(&runner->outbox, json_pack("{s:s}", "type", "drained")))
             kill_all(runner);
     } else {
         if (runner->beginning) {
@@ -297,7 +251,7 @@ static void adopt(struct runner *runner, const runner_ends *ends) {
     runner->pid = ends->pid;
     ev_child_init(&runner->child, on_exit_of_child, runner->pid, 0);
     ev_io_set(&runner->channel, ends->channel, EV_READ);
-    ev_io_set(&runner->writer, ends->channel, EV_WRITE);
+    outbox_open(&runner->outbox, ends->channel);
     ev_io_set(&runner->pipes[OUTPUT_STDOUT], ends->out, EV_READ);
     ev_io_set(&runner->pipes[OUTPUT_STDERR], ends->err, EV_READ);
     runner->child.data = runner;
@@ -306,7 +260,7 @@ static void adopt(struct runner *runner, const runner_ends *ends) {
     watch(runner, &runner->channel, !runner->hold);
     watch_pipes(runner);
     if (ends->begin)
-        send_message(runner, ends->begin);
+        outbox_send(&runner->outbox, ends->begin);
 }
 
 /* The process that was asked for; without one the runner has ended. */
@@ -336,12 +290,12 @@ struct runner *runner_start(struct ev_loop *loop, const runner_options *options,
     runner->lines.max = RUNNER_LINE_MAX;
     ev_child_init(&runner->child, on_exit_of_child, 0, 0);
     ev_io_init(&runner->channel, on_channel, -1, EV_READ);
-    ev_io_init(&runner->writer, on_writable, -1, EV_WRITE);
+    outbox_init(&runner->outbox, loop);
     ev_io_init(&runner->pipes[OUTPUT_STDOUT], on_pipe, -1, EV_READ);
     ev_io_init(&runner->pipes[OUTPUT_STDERR], on_pipe, -1, EV_READ);
     /* What is there on both counts as written to stdout first. */
     ev_set_priority(&runner->pipes[OUTPUT_STDOUT], 1);
-    runner->child.data = runner->channel.data = runner->writer.data = runner;
+    runner->child.data = runner->channel.data = runner;
     runner->pipes[OUTPUT_STDOUT].data = runner->pipes[OUTPUT_STDERR].data = runner;
     if (!runner_process_take_spare(options, &ends)) {
         runner->request = runner_request_new(options, on_told, runner);
@@ -386,7 +340,7 @@ int runner_run(struct runner *runner, const json_t *code, const json_t *envs) {
             message = NULL;
         }
     }
-    return send_message(runner, message);
+    return outbox_send(&runner->outbox, message);
 }
 
 void runner_interrupt(struct runner *runner) {
