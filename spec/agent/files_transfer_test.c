@@ -75,23 +75,19 @@ static void unpacks_much_in_constant_memory(void **state) {
     request(client, "POST", "/files?path=big", OCTETS "Content-Encoding: gzip\r\n", (char *)packed,
             length);
     /* Others are served meanwhile. */
-    double longest = 0;
-    struct pollfd pfd = {.fd = client->fd, .events = POLLIN};
-    while (poll(&pfd, 1, 0) == 0) {
-        double start = now();
+    int served = 0;
+    for (; !has_answer(client); served++) {
         request(other, "GET", "/health", "", "", 0);
         read_answer(other, false);
-        if (now() - start > longest)
-            longest = now() - start;
         usleep(1000);
     }
     struct answer answer = read_answer(client, false);
     assert_int_equal(answer.status, 200);
     free(answer.body);
     assert_int_equal(size_of("big"), TOTAL / 4 + sizeof block);
-    print_message("    %zu bytes became 256 MiB; another request waited %.1f ms at most\n", length,
-                  longest * 1e3);
-    assert_true(longest < 0.4);
+    print_message("    %zu bytes became 256 MiB; %d others were answered meanwhile\n", length,
+                  served);
+    assert_true(served >= 4);
     assert_true(peak() - before < MORE_MAX);
     disconnect(client);
     disconnect(other);

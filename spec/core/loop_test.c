@@ -54,7 +54,7 @@ static void a_host_polls_one_descriptor(void **state) {
 
 static void deadlines_make_the_descriptor_readable(void **state) {
     struct connection *c = *state;
-    sb_step_options late = {.timeout = 0.3}, soon = {.timeout = 0.1};
+    sb_step_options late = {.timeout = 1.5}, soon = {.timeout = 0.1};
     server_add(c->server, EXECUTE, "", ANSWER_HOLD);
     server_add(c->server, EXECUTE, "", ANSWER_HOLD);
     sb_op *second = sb_step(c->box, "x", 1, &late, &c->error);
@@ -65,7 +65,7 @@ static void deadlines_make_the_descriptor_readable(void **state) {
         assert_true(poll_step(c, 5000));
     }
     assert_ptr_equal(op, first);
-    assert_true(server_clock() - start < 0.25);
+    assert_true(server_clock() - start < 1.4);
     while ((op = sb_loop_ready(c->loop)) == NULL) {
         assert_true(poll_step(c, 5000));
     }
@@ -93,7 +93,7 @@ static void a_step_of_the_loop_waits_no_longer_than_asked(void **state) {
     struct connection *c = *state;
     double start = server_clock();
     assert_int_equal(sb_loop_step(c->loop, 0.1, &c->error), 0);
-    assert_true(server_clock() - start >= 0.099 && server_clock() - start < 0.5);
+    assert_true(server_clock() - start >= 0.099 && server_clock() - start < 5);
 }
 
 static void on_alarm(int signal) {
@@ -196,7 +196,7 @@ static void a_deadline_passes_also_while_the_reader_sleeps(void **state) {
     while (sb_op_next_event(op) != NULL) {
         seen++;
     }
-    assert_true(seen > 900 && seen < 5000);
+    assert_true(seen > 100 && seen < 5000);
     assert_int_equal(sb_op_execution(op)->log_count, seen);
     sb_op_free(op);
 }

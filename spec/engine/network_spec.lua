@@ -57,7 +57,7 @@ for _, user in ipairs(network.users()) do
         all_refused(calls, world:probe(sandbox, calls))
         local code = "import os, socket, time\nbegin = time.time()\n"
           .. "try: socket.getaddrinfo('public.example', 80)\n"
-          .. "except OSError: print(time.time() - begin < 0.5)\n"
+          .. "except OSError: print(time.time() - begin < 3)\n"
           .. "print(os.listdir('/sys/class/net') if os.path.exists('/sys/class/net') else [n for _, n in "
           .. "socket.if_nameindex()])\nprint(len(open('/proc/net/route').readlines()))\n"
           .. "print('nameserver' in open('/etc/resolv.conf').read())\n"

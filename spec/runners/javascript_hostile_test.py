@@ -28,14 +28,15 @@ class Streams(JavaScriptCase):
 
     def test_output_comes_at_once(self):
         for code in (
-            "process.stdout.write('now'); const end = Date.now() + 1000; while (Date.now() < end);",
-            "process.stdout.write('now'); await new Promise((go) => setTimeout(go, 1000));",
+            "process.stdout.write('now'); const end = Date.now() + 5000; while (Date.now() < end);",
+            "process.stdout.write('now'); await new Promise((go) => setTimeout(go, 5000));",
         ):
             self.runner.start(code)
             begin = time.monotonic()
             piece = self.runner.wait(lambda event: event["type"] == "stdout")[-1]
-            self.assertLess(time.monotonic() - begin, 0.5)
+            self.assertLess(time.monotonic() - begin, 4)
             self.assertEqual(piece["text"], "now")
+            self.runner.interrupt()
             self.runner.finish()
 
     def test_much_output_goes_through_in_little_memory(self):

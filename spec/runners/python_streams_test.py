@@ -42,11 +42,12 @@ for i in range(50):
         self.assertEqual(self.runner.drains, before)
 
     def test_the_first_piece_arrives_while_the_step_goes_on(self):
-        self.runner.start("import time\nprint('now', end='')\ntime.sleep(1)")
+        self.runner.start("import time\nprint('now', end='')\ntime.sleep(5)")
         begin = time.monotonic()
         piece = self.runner.wait(lambda event: event["type"] == "stdout")[-1]
-        self.assertLess(time.monotonic() - begin, 0.5)
+        self.assertLess(time.monotonic() - begin, 4)
         self.assertEqual(piece["text"], "now")
+        self.runner.interrupt()
         self.runner.finish()
 
     def test_bytes_that_are_not_text(self):

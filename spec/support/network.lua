@@ -45,7 +45,7 @@ World.__index = World
 --- engine, and options.arguments: more for it, as shell text.
 function M.start(options)
   options = options or {}
-  local self = setmetatable({}, World)
+  local self = setmetatable({ read = {} }, World)
   local function wrapper(folder)
     self.folder = folder
     engine.sh(("mkdir -m 700 %s/run; chmod 755 %s; chown -R %d %s"):format(folder, folder, options.user or 0,
@@ -77,12 +77,12 @@ function World:change(sandbox, fields)
   return self.daemon:call("PUT", "/sandboxes/" .. sandbox.sandboxID .. "/network", fields)
 end
 
---- What a server has noted, and forgets it.
+--- What a server has noted since the last time.
 function World:noted(name)
-  local path = self.folder .. "/" .. name .. ".log"
-  local text = engine.read(path)
-  os.remove(path)
-  return text
+  local text = engine.read(self.folder .. "/" .. name .. ".log")
+  local read = self.read[name] or 0
+  self.read[name] = #text
+  return text:sub(read + 1)
 end
 
 --- Python that defines what probes need. Each prints one line: who answered, or "no: " and why not.

@@ -198,7 +198,9 @@ end
 
 --- An entry whose calls must all be answered on the host, and none in a sandbox with the rules `from`, "own"
 --- by default. fields.inside: calls for there, when they are others; fields.noted: the servers whose notes
---- must have something after the calls outside, and nothing after those inside.
+--- must have something after the calls outside, and nothing after those inside. fields.one_way: nothing is
+--- answered: what the words of all calls are called outside, as patterns, and a call that is allowed inside,
+--- with its own; once that has come, what was sent before it has come too, or never will.
 function M.entry(fields)
   local from = fields.from or "own"
   local function notes(world)
@@ -206,12 +208,27 @@ function M.entry(fields)
     for _, name in ipairs(fields.noted or {}) do text = text .. world:noted(name) end
     return text
   end
+  -- What came, once all of that is there.
+  local function await(world, words)
+    local seen = ""
+    local function have_come()
+      seen = seen .. notes(world)
+      for _, word in ipairs(words) do
+        if not seen:find(word) then return false end
+      end
+      return true
+    end
+    assert(host.eventually(5, have_come), "not all came to the servers: " .. seen)
+    return seen
+  end
   function fields.control(frame)
     local world = M.world(frame)
     notes(world)
     M.all_answered(fields.calls, M.outside(frame, fields.calls), "outside")
-    if fields.noted then
-      assert(host.eventually(2, function() return notes(world) ~= "" end), "nothing came to the servers")
+    if fields.one_way then
+      await(world, fields.one_way.outside)
+    elseif fields.noted then
+      await(world, { "." })
       host.sleep(0.1)
       notes(world)
     end
@@ -222,8 +239,14 @@ function M.entry(fields)
       local lines = M.inside(frame, from, user, calls)
       if not fields.one_way then M.all_refused(calls, lines, "as " .. user) end
     end)
-    if fields.noted then host.sleep(0.2) end
-    local seen = notes(M.world(frame))
+    local seen
+    if fields.one_way then
+      M.inside(frame, from, "user", { fields.one_way.allowed })
+      seen = await(M.world(frame), { fields.one_way.word }):gsub(fields.one_way.word .. "[^\n]*\n", "")
+    else
+      if fields.noted then host.sleep(0.2) end
+      seen = notes(M.world(frame))
+    end
     assert(seen == "", "this came to the servers: " .. seen)
   end
   return fields

@@ -13,7 +13,7 @@ with in_sandbox("terminals") as box:
         """A shell; its text is all that it has shown."""
 
         def __init__(self, **options):
-            self.handle = pty.create(PtySize(cols=80, rows=24), timeout=20, **options)
+            self.handle = pty.create(PtySize(cols=80, rows=24), timeout=60, **options)
             self.bytes = b""
 
         def type(self, text):
