@@ -327,6 +327,25 @@ describe("zygotes", function()
     daemon:stop()
   end)
 
+  it("are as many as the configuration says, each for one of as many sandboxes at once", function()
+    local daemon = start '{"freshZygotes": 5}'
+    contexts.box(daemon)
+    assert(engine.eventually(60, function() return zygotes(daemon).why or zygotes(daemon).fresh >= 5 end))
+    if zygotes(daemon).why then
+      daemon:stop()
+      return pending("no zygotes here: " .. zygotes(daemon).why)
+    end
+    local boxes, seen = {}, {}
+    for i = 1, 5 do boxes[i] = contexts.box(daemon) end
+    for _, box in ipairs(boxes) do
+      local hash = box:run "print(hash('x'))"
+      assert(not seen[hash], "two sandboxes share the seed of hashes")
+      seen[hash] = true
+      assert.equal(1, box:runners().forked)
+    end
+    daemon:stop()
+  end)
+
   it("are shared by sandboxes that come in a rush, if that is allowed", function()
     local daemon = start '{"shareZygotes": true}'
     local first = contexts.box(daemon)

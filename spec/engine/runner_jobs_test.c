@@ -64,6 +64,7 @@ static struct zygotes *make_zygotes(bool off) {
     /* Root may write to Python's program, and so is no user for a zygote. */
     bool other = id_space_find(&ids) == 0 && ids.kind == IDS_ROOT_RANGE;
     struct zygotes *zygotes = zygotes_new(&(zygotes_config){.loop = loop,
+                                                            .fresh = 2,
                                                             .payload = &payload,
                                                             .uid = other ? ids.keeper_uid : 0,
                                                             .gid = other ? ids.keeper_gid : 0,
@@ -253,7 +254,8 @@ static void no_zygote_runs_a_program_that_it_could_change(void **state) {
         print_message("skipped: this user may not write to " ZYGOTE_PYTHON "\n");
         skip();
     }
-    struct zygotes *zygotes = zygotes_new(&(zygotes_config){.loop = loop, .payload = &payload});
+    struct zygotes *zygotes =
+        zygotes_new(&(zygotes_config){.loop = loop, .fresh = 2, .payload = &payload});
     assert_non_null(zygotes);
     zygotes_expect(zygotes);
     const char *why = NULL;

@@ -191,6 +191,7 @@ static int set_up(struct running *running, const struct options *options, char *
                             .bwrap = options->bwrap,
                             .fork_runners = fields_boolean(config, "forkRunners", true),
                             .share_zygotes = fields_boolean(config, "shareZygotes", false),
+                            .fresh_zygotes = (size_t)fields_integer(config, "freshZygotes", 2),
                             .on_change = on_change,
                             .user = running});
     engine->idempotency = engine->sandboxes ? idempotency_new(engine->sandboxes) : NULL;

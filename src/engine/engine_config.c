@@ -77,6 +77,7 @@ static const struct field_rule rules[] = {
     FIELD("network", object_field),
     FIELD("forkRunners", field_boolean),
     FIELD("shareZygotes", field_boolean),
+    {.name = "freshZygotes", .check = field_integer, .least = 1, .most = 64},
     FIELD(NULL, NULL),
 };
 

@@ -2,9 +2,9 @@
  * engine_config.h - the engine's configuration file: what whoever runs it allows its sandboxes.
  *
  * JSON: {"limits": {...}, "maxSandboxes": N, "maxMemoryMB": N, "maxSnapshotsMB": N, "templates":
- * {NAME: {"limits": {...}}}, "network": {...}, "forkRunners": BOOLEAN, "shareZygotes": BOOLEAN};
- * each may be absent. A file that is wrong stops the engine's start: limits that were written down
- * and do not hold would be worse.
+ * {NAME: {"limits": {...}}}, "network": {...}, "forkRunners": BOOLEAN, "shareZygotes": BOOLEAN,
+ * "freshZygotes": N}; each may be absent. A file that is wrong stops the engine's start: limits
+ * that were written down and do not hold would be worse.
  */
 #ifndef STEPBOX_ENGINE_CONFIG_H
 #define STEPBOX_ENGINE_CONFIG_H

@@ -35,7 +35,8 @@ typedef struct sandboxes_config {
     struct cgroups *cgroups;
     const char *bwrap;                /* absolute, or "" */
     bool fork_runners, share_zygotes; /* see zygote.h */
-    void (*on_change)(void *user);    /* a sandbox came or went */
+    size_t fresh_zygotes;
+    void (*on_change)(void *user); /* a sandbox came or went */
     void *user;
 } sandboxes_config;
 

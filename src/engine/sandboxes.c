@@ -27,6 +27,7 @@ struct sandboxes *sandboxes_new(const sandboxes_config *config) {
                                       .payload = config->payload,
                                       .uid = other ? set->isolation.ids.keeper_uid : 0,
                                       .gid = other ? set->isolation.ids.keeper_gid : 0,
+                                      .fresh = config->fresh_zygotes,
                                       .off = set->isolation.impossible || !config->fork_runners,
                                       .never_share = !config->share_zygotes});
     if (!set->zygotes) {

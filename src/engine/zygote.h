@@ -27,6 +27,7 @@ typedef struct zygotes_config {
     const struct payload *payload;
     uid_t uid; /* who owns the sandboxes' namespaces; that is us when it is 0 */
     gid_t gid;
+    size_t fresh; /* how many that no sandbox has had are kept, at least 1 */
     bool off;
     bool never_share;
 } zygotes_config;

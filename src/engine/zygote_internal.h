@@ -29,9 +29,10 @@ struct zygotes {
     struct zygote_files files;
     struct zygote *first;
     uint64_t last_number;
-    int failures;   /* in a row */
-    bool expected;  /* sandboxes are made here */
-    char why[300];  /* there are none; "" when there could be */
+    int failures;  /* in a row */
+    bool expected; /* sandboxes are made here */
+    char why[300]; /* there are none; "" when there could be */
+    ev_tstamp last_start, last_take;
     ev_timer pause; /* until the next start */
     ev_timer sweep;
 };

@@ -11,14 +11,21 @@
 
 #include "log.h"
 
-/* At most, and how many of them no sandbox has had. One takes some 25 MB and 0.3 s to start. */
-#define ZYGOTES_MAX 6
-#define FRESH_WANTED 2
+/* How many that sandboxes have had may be there besides the fresh ones. One takes some 25 MB and
+ * 0.3 s to start. */
+#define USED_MAX 4
+/* Of the first ones, so many are started at once. */
+#define FIRST_AT_ONCE 2
 /* Sandboxes that may have the same one, where that is allowed at all. */
 #define SHARED_BY_MAX 16
-/* Seconds between two starts, the first ones excepted: sandboxes that come in a rush need the
- * processor themselves. */
-#define START_INTERVAL 1.0
+/* Seconds after a start until the next one is thought of. */
+#define START_INTERVAL 0.25
+/* Sandboxes that come in a rush need the processor themselves. Seconds without a runner after which
+ * there is none, and seconds between two starts as long as there is one. */
+#define RUSH_SECONDS 0.25
+#define RUSH_START_INTERVAL 1.0
+/* Seconds between looks for what has served. */
+#define SWEEP_INTERVAL 1.0
 /* The same after one that did not become ready; when so many have given up by themselves, one after
  * the other, there is no other try. */
 #define RETRY_INTERVAL 3.0
@@ -54,30 +61,45 @@ static struct zygote *choose(struct zygotes *set) {
     return best;
 }
 
-/* One after the other, with pauses. */
-static void start_next(struct zygotes *set) {
-    if (set->why[0] || !set->expected || ev_is_active(&set->pause) ||
-        count(set, false) >= ZYGOTES_MAX || count(set, true) >= FRESH_WANTED)
-        return;
-    zygote_add(set, choose(set) != NULL);
-    if (set->last_number < FRESH_WANTED) {
-        start_next(set);
-        return;
-    }
-    ev_timer_set(&set->pause, START_INTERVAL, 0.0);
+static bool is_full(const struct zygotes *set) {
+    return count(set, false) >= set->config.fresh + USED_MAX;
+}
+
+static void pause_for(struct zygotes *set, double seconds) {
+    ev_timer_stop(set->config.loop, &set->pause);
+    ev_timer_set(&set->pause, seconds, 0.0);
     ev_timer_start(set->config.loop, &set->pause);
 }
 
+/* One after the other, with pauses. */
+static void start_next(struct zygotes *set) {
+    if (set->why[0] || !set->expected || ev_is_active(&set->pause) || is_full(set) ||
+        count(set, true) >= set->config.fresh)
+        return;
+    zygote_add(set, choose(set) != NULL);
+    set->last_start = ev_now(set->config.loop);
+    if (set->last_number < FIRST_AT_ONCE)
+        start_next(set);
+    else
+        pause_for(set, START_INTERVAL);
+}
+
 static void on_pause_over(struct ev_loop *loop, ev_timer *timer, int events) {
-    (void)loop, (void)events;
-    start_next(timer->data);
+    (void)events;
+    struct zygotes *set = timer->data;
+    bool is_rush = ev_now(loop) - set->last_take < RUSH_SECONDS &&
+                   ev_now(loop) - set->last_start < RUSH_START_INTERVAL;
+    if (is_rush || zygotes_are_coming(set))
+        pause_for(set, START_INTERVAL);
+    else
+        start_next(set);
 }
 
 /* When there are as many as may be, and none is fresh, the one that has been idle for longest makes
  * room: its sandbox gets another should it need one. */
 static void make_room(struct zygotes *set, ev_tstamp now) {
     struct zygote *oldest = NULL;
-    if (count(set, true) > 0 || count(set, false) < ZYGOTES_MAX)
+    if (count(set, true) > 0 || !is_full(set))
         return;
     for (struct zygote *zygote = set->first; zygote; zygote = zygote->next)
         if (zygote->ready && now - zygote->last_use > RESTED_SECONDS &&
@@ -104,16 +126,13 @@ static void on_sweep(struct ev_loop *loop, ev_timer *timer, int events) {
 }
 
 void zygotes_lost(struct zygotes *set, const struct zygote *zygote, int status) {
-    struct ev_loop *loop = set->config.loop;
     log_warn("a zygote ended with status %#x: %s", (unsigned)status, zygote->said);
     bool gave_up = !zygote->ready && WIFEXITED(status);
     bool never = gave_up && WEXITSTATUS(status) == ZYGOTE_NEVER;
     if (never || (gave_up && ++set->failures >= FAILURES_MAX))
         snprintf(set->why, sizeof set->why, "%s",
                  zygote->said[0] ? zygote->said : "its process ends at once");
-    ev_timer_stop(loop, &set->pause);
-    ev_timer_set(&set->pause, zygote->ready ? START_INTERVAL : RETRY_INTERVAL, 0.0);
-    ev_timer_start(loop, &set->pause);
+    pause_for(set, zygote->ready ? START_INTERVAL : RETRY_INTERVAL);
     if (set->why[0])
         log_warn("runners are not forked any more: %s", set->why);
 }
@@ -125,7 +144,7 @@ struct zygotes *zygotes_new(const zygotes_config *config) {
     set->config = *config;
     set->files = (struct zygote_files){-1, -1, -1};
     ev_timer_init(&set->pause, on_pause_over, 0.0, 0.0);
-    ev_timer_init(&set->sweep, on_sweep, START_INTERVAL, START_INTERVAL);
+    ev_timer_init(&set->sweep, on_sweep, SWEEP_INTERVAL, SWEEP_INTERVAL);
     set->pause.data = set->sweep.data = set;
     if (config->off)
         snprintf(set->why, sizeof set->why, "it is switched off");
@@ -181,6 +200,7 @@ struct zygote *zygotes_take(struct zygotes *set, uint64_t *number) {
         *number = zygote->number;
         zygote->last_use = ev_now(set->config.loop);
     }
+    set->last_take = ev_now(set->config.loop);
     start_next(set);
     return zygote;
 }
@@ -194,8 +214,11 @@ bool zygotes_are_coming(const struct zygotes *set) {
 
 void zygotes_leave(struct zygotes *set, uint64_t number) {
     struct zygote *zygote = number ? find(set, number) : NULL;
-    if (zygote && zygote->sandboxes > 0)
-        zygote->sandboxes--;
+    if (!zygote || zygote->sandboxes == 0)
+        return;
+    /* One that no other sandbox may have only takes a place. */
+    if (--zygote->sandboxes == 0 && !is_free(zygote))
+        zygote_end(zygote);
 }
 
 bool zygotes_has(const struct zygotes *set, pid_t pid) {
