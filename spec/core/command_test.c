@@ -111,19 +111,18 @@ static void errors_become_codes(void **state) {
 
 static void the_servers_word_that_the_time_is_over_is_a_timeout(void **state) {
     struct connection *c = *state;
-    sb_command_options options = {.timeout = 0.001};
+    sb_command_options options = {.timeout = 0.2};
     add(c,
         (const char *[]){STARTED, OUT("YQ=="),
                          "2{\"error\":{\"code\":\"deadline_exceeded\",\"message\":\"x\"}}", NULL},
         true, ANSWER_KEEP);
     sb_op *op = run(c, "x", &options);
     assert_int_equal(c->error.code, SB_TIMEOUT);
-    assert_string_equal(c->error.message, "command: it did not end within 0.001 s");
+    assert_string_equal(c->error.message, "command: it did not end within 0.2 s");
     assert_string_equal(sb_op_command(op)->out, "a");
     sb_op_free(op);
     /* A server's kill at the deadline comes first at times. */
-    options.timeout = 1e-6;
-    add(c, (const char *[]){STARTED, KILLED, "2{}", NULL}, true, ANSWER_KEEP);
+    add(c, (const char *[]){STARTED, KILLED, "2{}", NULL}, true, ANSWER_LATE);
     op = run(c, "x", &options);
     assert_int_equal(c->error.code, SB_TIMEOUT);
     sb_op_free(op);

@@ -31,6 +31,7 @@ enum answer_way {
     ANSWER_KEEP,   /* sends it, keeps the connection */
     ANSWER_CLOSE,  /* sends it and closes */
     ANSWER_RESET,  /* sends it and resets the connection */
+    ANSWER_LATE,   /* the same, after 0.3 seconds */
     ANSWER_SLOWLY, /* sends it byte by byte, then keeps the connection */
     ANSWER_HOLD    /* sends it and leaves the rest open: the client waits */
 };
@@ -105,6 +106,9 @@ static inline bool server_answer(struct server *server, int fd, const char *requ
         const char *usual = server_usual_answer(request);
         server_send(fd, usual, strlen(usual));
         return true;
+    }
+    if (found->way == ANSWER_LATE) {
+        nanosleep(&(struct timespec){.tv_nsec = 300 * 1000 * 1000}, NULL);
     }
     size_t piece = found->way == ANSWER_SLOWLY ? 1 : found->length;
     for (size_t at = 0; at < found->length; at += piece) {
