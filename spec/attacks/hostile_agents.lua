@@ -42,7 +42,7 @@ return {
       hostile.with(frame, 2, function(daemon, pending)
         local before = api.memory(daemon.engine_pid)
         refused(daemon, pending)
-        assert(api.memory(daemon.engine_pid) - before < 8 * MIB)
+        assert(api.memory(daemon.engine_pid) - before < api.growth(8 * MIB))
       end)
     end,
   },
@@ -90,7 +90,7 @@ return {
             .. "-H 'E2b-Sandbox-Id: %s' http://x/"):format(daemon.socket, id))
         end
         for _ = 1, 4 do answers(daemon) end
-        assert(api.memory(pid) - memory < 32 * MIB, "the engine has " .. api.memory(pid) .. " bytes")
+        assert(api.memory(pid) - memory < api.growth(32 * MIB), "the engine has " .. api.memory(pid) .. " bytes")
         assert(descriptors() - open < 30, descriptors() .. " descriptors")
         assert.equal(204, daemon:call("DELETE", "/sandboxes/" .. id).status)
         assert.equal(0, daemon:call("GET", "/engine").json.sandboxes)

@@ -99,6 +99,12 @@ function M.memory(pid)
   return tonumber(host.read(("/proc/%s/status"):format(pid)):match "VmRSS:%s*(%d+) kB") * 1024
 end
 
+--- By how much the memory of a process may have grown for it to have kept no more than that. A sanitizer
+--- keeps for a while what a program has given back.
+function M.growth(bytes)
+  return bytes + ((os.getenv "STEPBOX_BUILD" or ""):find "asan" and 256 * 1024 * 1024 or 0)
+end
+
 --- An entry whose texts must each give a secret away at the naive gateway, and at ours be answered as
 --- `answer` says, with no word of what is behind. fields.answer: patterns of the status; fields.one: that
 --- nothing follows the first answer.
