@@ -419,7 +419,7 @@ static void cuts_an_aborted_stream(void **state) {
 static void can_be_freed_while_requests_wait(void **state) {
     (void)state;
     struct client *clients[3] = {connect_client(), connect_client(), connect_client()};
-    get(clients[0], "/later");
+    get(clients[0], "/hold");
     get(clients[1], "/silent");
     get(clients[2], "/flood");
     while (calls < 3)
