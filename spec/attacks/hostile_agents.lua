@@ -90,7 +90,8 @@ return {
             .. "-H 'E2b-Sandbox-Id: %s' http://x/"):format(daemon.socket, id))
         end
         for _ = 1, 4 do answers(daemon) end
-        assert(api.memory(pid) - memory < api.growth(32 * MIB), "the engine has " .. api.memory(pid) .. " bytes")
+        local more = api.memory(pid) - memory
+        assert(more < api.growth(32 * MIB), "the engine has " .. more .. " bytes more")
         assert(descriptors() - open < 30, descriptors() .. " descriptors")
         assert.equal(204, daemon:call("DELETE", "/sandboxes/" .. id).status)
         assert.equal(0, daemon:call("GET", "/engine").json.sandboxes)

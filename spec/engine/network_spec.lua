@@ -1,4 +1,6 @@
+local cjson = require "cjson"
 local engine = require "spec.support.engine"
+local host = require "spec.support.host"
 local network = require "spec.support.network"
 
 local missing = network.missing()
@@ -212,9 +214,7 @@ for _, user in ipairs(network.users()) do
       local function newest(program)
         local found, latest = nil, -1
         for _, pid in ipairs(engine.descendants(world.daemon.engine_pid)) do
-          -- The name is in parentheses; 19 fields on, when it was started.
-          local name, rest = engine.read("/proc/" .. pid .. "/stat"):match "%((.-)%) (.*)"
-          local started = rest and tonumber(rest:match(("%S+ "):rep(19) .. "(%d+)"))
+          local name, started = engine.read("/proc/" .. pid .. "/comm"), host.birth(pid)
           if started and name:sub(1, #program) == program and started >= latest then
             found, latest = pid, started
           end
@@ -225,10 +225,11 @@ for _, user in ipairs(network.users()) do
       for _, program in ipairs { "pas", "stepbox-egress" } do
         local restarts = network_of().restarts
         os.execute("kill -9 " .. newest(program))
-        assert(engine.eventually(10, function()
-          local now = network_of()
+        local now
+        assert(engine.eventually(20, function()
+          now = network_of()
           return now.restarts > restarts and now.link == "up"
-        end), program)
+        end), program .. ": " .. cjson.encode(now))
         -- IPv6 may need a moment more to find its neighbour on the new link.
         local lines
         engine.eventually(10, function()

@@ -60,7 +60,7 @@ function Frame:start(command)
     .. " ) </dev/null >/dev/null 2>&1 3>&- & echo $! >&3"))
   local pid = tonumber(pipe:read "l")
   pipe:close()
-  self.processes[#self.processes + 1] = pid
+  self.processes[#self.processes + 1] = { pid = pid, birth = host.birth(pid) }
   return pid
 end
 
@@ -69,7 +69,7 @@ function Frame:finally(fn) table.insert(self.closers, fn) end
 
 function Frame:close()
   for _, fn in ipairs(self.closers) do fn() end
-  for _, pid in ipairs(self.processes) do os.execute("kill -9 " .. pid .. " 2>/dev/null") end
+  for _, process in ipairs(self.processes) do host.kill(process.pid, process.birth, "KILL") end
   for _, box in pairs(self.sandboxes) do box:kill() end
   if self.own_folder then host.sh("rm -rf " .. self.own_folder) end
 end

@@ -94,6 +94,7 @@ function M.start(options)
     options.environment or "", wrapper, M.program, socket, options.arguments or "", self.log, report)
   local pipe = assert(io.popen("( unset LD_PRELOAD; " .. command .. " ) & echo $!", "r"))
   self.pid = tonumber(pipe:read "l") -- the watchdog: the engine is its child
+  self.birth = host.birth(self.pid)
   pipe:close()
   if not M.eventually(10, function() return M.read(report):find "\n" end) or M.read(report) ~= "ready\n" then
     error("the engine did not start: " .. M.read(report) .. M.read(self.log))
@@ -191,9 +192,12 @@ function Engine:is_running(id) return self:call("GET", "/sandboxes/" .. id).stat
 
 --- Stops it; fails when it, a process of its sandboxes, or the socket is still there.
 function Engine:stop()
-  local below = M.descendants(self.pid)
-  os.execute("kill " .. self.pid .. " 2>/dev/null")
-  local gone = M.eventually(5, function() return not M.is_alive(self.pid) end)
+  local function is_there()
+    return self.birth and host.birth(self.pid) == self.birth and M.is_alive(self.pid)
+  end
+  local below = is_there() and M.descendants(self.pid) or {}
+  host.kill(self.pid, self.birth, "TERM")
+  local gone = M.eventually(5, function() return not is_there() end)
   local log = M.read(self.log)
   local socket_left = M.exists(self.socket)
   for _, pid in ipairs(below) do

@@ -40,6 +40,18 @@ function M.eventually(seconds, fn)
   end
 end
 
+--- When a process was started, in ticks of the kernel's clock; nil when it is gone. Together with its number
+--- that names it: numbers come again soon where others start thousands of processes.
+function M.birth(pid)
+  local rest = M.read("/proc/" .. pid .. "/stat"):match "%) (.*)" -- the name before may be anything
+  return rest and tonumber(rest:match(("%S+ "):rep(19) .. "(%d+)"))
+end
+
+--- Sends a signal to the process, if it is still the one that was born then.
+function M.kill(pid, birth, signal)
+  if birth and M.birth(pid) == birth then os.execute(("kill -%s %d 2>/dev/null"):format(signal, pid)) end
+end
+
 function M.temporary() return (M.sh "mktemp -d /tmp/stepbox-spec.XXXXXX"):gsub("%s+$", "") end
 
 return M
