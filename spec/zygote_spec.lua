@@ -341,7 +341,10 @@ describe("zygotes", function()
       daemon:stop()
       return pending("no zygotes here: " .. zygotes(daemon).why)
     end
-    for _, box in ipairs(make_five(daemon)) do assert.equal(1, box:runners().forked) end
+    for _, box in ipairs(make_five(daemon)) do
+      local runners = box:runners() -- one is asked for in advance
+      assert(runners.forked >= 1 and runners.refused == 0, runners.forked .. " and " .. runners.refused)
+    end
     daemon:stop()
   end)
 
