@@ -206,16 +206,19 @@ for _, user in ipairs(network.users()) do
     end)
 
     it_in_world("comes back when what holds it has died, and is closed in between", function()
+      local others = {}
+      for _, pid in ipairs(engine.descendants(world.daemon.engine_pid)) do others[pid] = host.birth(pid) end
       local sandbox = world:create { allow_internet_access = true }
       local function network_of()
         return world.daemon:call("GET", "/sandboxes/" .. sandbox.sandboxID).json["local"].network
       end
-      --- The newest of this engine, which is this sandbox's.
+      --- The newest that was not there before this sandbox.
       local function newest(program)
         local found, latest = nil, -1
         for _, pid in ipairs(engine.descendants(world.daemon.engine_pid)) do
           local name, started = engine.read("/proc/" .. pid .. "/comm"), host.birth(pid)
-          if started and name:sub(1, #program) == program and started >= latest then
+          local is_other = not started or started == others[pid] or name:sub(1, #program) ~= program
+          if not is_other and started >= latest then
             found, latest = pid, started
           end
         end
@@ -224,12 +227,14 @@ for _, user in ipairs(network.users()) do
       -- pasta calls itself passt.avx2 where it can.
       for _, program in ipairs { "pas", "stepbox-egress" } do
         local restarts = network_of().restarts
-        os.execute("kill -9 " .. newest(program))
+        local victim = newest(program)
+        local name = engine.read("/proc/" .. victim .. "/cmdline"):gsub("%z", " ")
+        os.execute("kill -9 " .. victim)
         local now
         assert(engine.eventually(20, function()
           now = network_of()
           return now.restarts > restarts and now.link == "up"
-        end), program .. ": " .. cjson.encode(now))
+        end), ("%s: %d, %s: %s"):format(program, victim, name, cjson.encode(now)))
         -- IPv6 may need a moment more to find its neighbour on the new link.
         local lines
         engine.eventually(10, function()

@@ -92,7 +92,7 @@ for i in range(10):
     os.execute "sleep 0.5"
     pause(sandbox)
     assert.is_false(are_busy(daemon.pid, "done # "))
-    assert.is_false(are_busy(daemon.pid, "stepbox"))
+    assert.is_false(are_busy(daemon.pid, "stepbox-agent"))
     assert_error(daemon:call("POST", path(sandbox, "/pause")), 409, "paused already")
     local resumed = daemon:call("POST", path(sandbox, "/resume"), { timeout = 100 })
     assert.equal(201, resumed.status)
