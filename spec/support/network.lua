@@ -93,7 +93,11 @@ def ask(host, port, say=b"", timeout=3):
         with socket.create_connection((host, port), timeout) as s:
             s.settimeout(timeout)
             s.sendall(say)
-            return s.recv(1000).decode().split("\r\n\r\n")[-1].strip() or "no: nothing"
+            data = more = s.recv(1000)
+            while more and data.endswith(b"\r\n\r\n"):  # a head, whose body comes by itself
+                more = s.recv(1000)
+                data += more
+            return data.decode().split("\r\n\r\n")[-1].strip() or "no: nothing"
     except OSError as error:
         return "no: %s" % error
 def tcp(host, port=8080):

@@ -21,7 +21,7 @@ end
 
 --- Types a text and Enter.
 function Screen:type(text)
-  self:tmux("send-keys -l " .. quote(text))
+  self:tmux("send-keys -l " .. quote((text:gsub(";$", "\\;")))) -- which would end tmux's command
   self:tmux "send-keys Enter"
 end
 
