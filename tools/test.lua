@@ -6,6 +6,10 @@
 -- there are processors, since most tests wait; each lane has an engine and a runtime folder of its own. Those
 -- that take all of the machine run by themselves after that. A run fails when it leaves a process or a socket
 -- behind.
+--
+-- With AGAIN=1, which is for machines that others use too, the programs that failed are run a second time by
+-- themselves, up to three of them. One that passes then does not fail the run, but what it printed is shown
+-- at the end: its tests depend on how busy the machine is, or there is a fault that shows now and then.
 
 local counts = require "tools.test.counts"
 local failed = require("tools.test.failed").new()
@@ -104,27 +108,49 @@ for _, name in ipairs(wanted) do
   assert(suites[name], "no suite " .. name)()
 end
 
--- Shows what a program has printed, and counts. One that fails without saying so is a failure.
-local function show(job, output, status, seconds)
+-- Shows what a program has printed, and returns its counts. One that fails without saying so is a failure.
+local function read(job, output, status, seconds)
   print(("== %s (%.1f s)"):format(job.name, seconds))
-  local before, counted = total.failed, false
+  local own, counted = counts.new(), false
   for line in output:gmatch "([^\n]*)\n?" do
-    counted = total:line(line) or counted
+    counted = own:line(line) or counted
   end
   io.stdout:write(output, output:find "[^\n]$" and "\n" or "")
-  if status ~= 0 and total.failed == before then
+  if status ~= 0 and own.failed == 0 then
     print(job.name .. ": ended with " .. (status == 124 and "its time" or "status " .. status))
-    total:add(0, 1, 0)
+    own:add(0, 1, 0)
   elseif status == 0 and not counted then
     print(job.name .. ": ran no test")
-    total:add(0, 1, 0)
+    own:add(0, 1, 0)
   end
   io.stdout:flush()
-  if total.failed > before then failed:add(job.name, output) end
+  return own
+end
+
+local function show(job, output, status, seconds)
+  local own = read(job, output, status, seconds)
+  total:add(own.passed, own.failed, own.skipped)
+  if own.failed > 0 then failed:add(job, output, own) end
+end
+
+local AGAIN_MOST = 3
+
+local function run_failed_again()
+  if #failed > AGAIN_MOST then return end
+  for _, program in ipairs(failed) do
+    lanes.run(folder, { program.job }, 1, function(...)
+      local own = read(...)
+      if own.failed > 0 then return end
+      total:less(program.counts)
+      total:add(own.passed, 0, own.skipped)
+      program.passes_alone = true
+    end)
+  end
 end
 
 lanes.run(folder, jobs, tonumber(os.getenv "LANES") or tonumber(capture "nproc") + 1, show)
 lanes.run(folder, alone, 1, show)
+if os.getenv "AGAIN" == "1" then run_failed_again() end
 
 local verdicts = io.open(folder .. "/verdicts")
 if verdicts then

@@ -43,7 +43,7 @@ test_env = STEPBOX_ROOT=$(root) STEPBOX_BUILD=$(root)/$(BUILD) STEPBOX_ENGINE=$(
 test-programs: all examples $(UNIT_TESTS) $(BUILD)/spec/support/fork_host
 
 # The tests as such: SUITES chooses among units, runners, conformance, specs, attacks; BUSTED_ARGS goes to busted;
-# LANES says how many run side by side.
+# LANES says how many run side by side; AGAIN=1 gives those that failed a second try (tools/test.lua).
 .PHONY: check
 check: test-programs
 	@tools/peers $(BUILD)

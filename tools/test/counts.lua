@@ -51,6 +51,11 @@ function Counts:line(line)
   return counted
 end
 
+--- Takes those of another off.
+function Counts:less(other)
+  for _, name in ipairs { "passed", "failed", "skipped" } do self[name] = self[name] - other[name] end
+end
+
 function Counts:__tostring()
   return ("%d passed, %d failed, %d skipped"):format(self.passed, self.failed, self.skipped)
 end

@@ -11,16 +11,18 @@ Failed.__index = Failed
 
 function M.new() return setmetatable({}, Failed) end
 
-function Failed:add(name, output)
+--- counts: of this program alone.
+function Failed:add(job, output, counts)
   if #output > HEAD + TAIL then
     output = output:sub(1, HEAD) .. "\n[...]\n" .. output:sub(-TAIL)
   end
-  table.insert(self, { name = name, output = output })
+  table.insert(self, { job = job, output = output, counts = counts })
 end
 
 function Failed:show()
   for _, program in ipairs(self) do
-    print("== failed: " .. program.name)
+    print(("== %s: %s"):format(program.passes_alone and "failed, and passes by itself" or "failed",
+      program.job.name))
     io.stdout:write(program.output, program.output:find "[^\n]$" and "\n" or "")
   end
 end
