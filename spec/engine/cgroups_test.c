@@ -252,6 +252,8 @@ static void version_1_is_written_and_read(void **state) {
     assert_int_equal(stats.processes, 5);
     assert_int_equal(stats.oom_kills, 2);
     assert_false(cgroup_v1.is_frozen(&group));
+    /* It is told again; a plain file keeps the end of what was there. */
+    assert_memory_equal(got("freezer.state"), "FROZEN", strlen("FROZEN"));
     put("freezer.state", "FROZEN\n");
     assert_true(cgroup_v1.is_frozen(&group));
 }

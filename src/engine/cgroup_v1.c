@@ -84,11 +84,16 @@ static int freeze(const struct cgroup *group, bool on) {
     return -1;
 }
 
+/* A process that a signal was just stopping when the group was told to freeze is stopped, but does
+ * not count as frozen, and the kernel looks at it again only when it is told again. */
 static bool is_frozen(const struct cgroup *group) {
     char text[CGROUP_FILE_MAX];
     int fd = cgroup_hierarchy_fd(group, CGROUP_FREEZER);
-    return fd >= 0 && cgroup_file_read(fd, group->name, "freezer.state", text) == 0 &&
-           cgroup_text_has(text, "FROZEN");
+    if (fd < 0 || cgroup_file_read(fd, group->name, "freezer.state", text) != 0)
+        return false;
+    if (cgroup_text_has(text, "FREEZING"))
+        freeze(group, true);
+    return cgroup_text_has(text, "FROZEN");
 }
 
 static void kill_all(const struct cgroup *group) {

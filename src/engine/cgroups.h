@@ -61,8 +61,9 @@ int cgroup_join(const int *fds, int count);
 /* Moves a process, and with it all its threads. May take some milliseconds on a busy host. */
 int cgroup_add(struct cgroup *group, pid_t pid);
 
-/* Stops all processes, or lets them go on. It takes the kernel a moment: ask cgroup_is_frozen(). 0,
- * or -1 with errno (ENOTSUP: this host cannot). */
+/* Stops all processes, or lets them go on. It takes the kernel a moment: ask
+ * cgroup_is_frozen() until it is so, which helps it along. 0, or -1 with errno (ENOTSUP: this host
+ * cannot). */
 int cgroup_freeze(struct cgroup *group, bool freeze);
 bool cgroup_is_frozen(const struct cgroup *group);
 /* Kills all processes, frozen ones too. */

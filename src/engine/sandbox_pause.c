@@ -127,14 +127,10 @@ static void on_resumed(struct sandbox *sandbox) {
     sandbox_pause_begin_asked(sandbox);
 }
 
-/* A process that was just being stopped by a signal when its group of version 1 was told to freeze
- * is stopped, but does not count as frozen, and the kernel looks at it again only when it is told
- * again. */
 static void on_look(struct ev_loop *loop, ev_timer *timer, int events) {
     (void)events;
     struct sandbox *sandbox = timer->data;
     if (!cgroup_is_frozen(sandbox->cgroup)) {
-        cgroup_freeze(sandbox->cgroup, true);
         ev_timer_again(loop, timer);
         return;
     }
