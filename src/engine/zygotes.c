@@ -11,23 +11,23 @@
 
 #include "log.h"
 
-/* How many that sandboxes have had may be there besides the fresh ones. One takes some 25 MB and
+/* How many that sandboxes have had may be there besides the fresh ones. One takes some 27 MB and
  * 0.3 s to start. */
 #define USED_MAX 4
 /* Of the first ones, so many are started at once. */
 #define FIRST_AT_ONCE 2
 /* Sandboxes that may have the same one, where that is allowed at all. */
 #define SHARED_BY_MAX 16
+/* Seconds between looks for what has served. */
+#define SWEEP_INTERVAL 1.0
 /* Seconds after a start until the next one is thought of. */
 #define START_INTERVAL 0.25
 /* Sandboxes that come in a rush need the processor themselves. Seconds without a runner after which
  * there is none, and seconds between two starts as long as there is one. */
 #define RUSH_SECONDS 0.25
 #define RUSH_START_INTERVAL 1.0
-/* Seconds between looks for what has served. */
-#define SWEEP_INTERVAL 1.0
-/* The same after one that did not become ready; when so many have given up by themselves, one after
- * the other, there is no other try. */
+/* Seconds after one that did not become ready until the next start; when so many have given up by
+ * themselves, one after the other, there is no other try. */
 #define RETRY_INTERVAL 3.0
 #define FAILURES_MAX 3
 /* Seconds after which one that is not used any more ends, while there are fresh ones. */
