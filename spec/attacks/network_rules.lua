@@ -162,11 +162,7 @@ attempts({
       local calls = { "forge('198.51.100.7', 'a', None)", "forge('198.51.100.7', 'b', 19)",
         "forge('10.9.9.9', 'c', 19)" }
       net.all_answered(calls, net.outside(frame, calls), "outside")
-      local seen = ""
-      assert(host.eventually(3, function()
-        seen = seen .. world:noted "udp"
-        return seen:find "a from 203%.0%.113%.77" and seen:find "b from 203" and seen:find "c from 203"
-      end), "not all arrive outside: " .. seen)
+      world:await_notes({ "udp" }, { "a from 203%.0%.113%.77", "b from 203", "c from 203" }, 3)
     end,
     attempt = function(frame)
       local world = net.world(frame)
@@ -178,11 +174,7 @@ attempts({
         net.all_refused(refused, net.inside(frame, "own", user, refused), "as " .. user)
         net.inside(frame, "own", user, { "send('198.51.100.7', 'honest')" })
       end)
-      local seen = ""
-      assert(host.eventually(3, function()
-        seen = seen .. world:noted "udp"
-        return seen:find "honest"
-      end), "not even what is allowed arrives: " .. seen)
+      local seen = world:await_notes({ "udp" }, { "honest" }, 3)
       host.sleep(0.3)
       seen = seen .. world:noted "udp"
       assert(not seen:find "203%.0%.113%.77" and not seen:find "private" and not seen:find "public", seen)

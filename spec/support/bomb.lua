@@ -22,8 +22,8 @@
 ---     bounded_by      "cgroup" when only a control group can bound it
 ---     after           a function(box) with more to see while the sandbox is there
 
+local api = require "spec.support.api_attack"
 local census = require "spec.support.census"
-local curl = require "spec.support.curl"
 local engine = require "spec.support.engine"
 local host = require "spec.support.host"
 local pid_namespace = require "spec.support.pid_namespace"
@@ -94,17 +94,6 @@ local function watch(place, box, entry, seen)
   return ending, median(steps), median(answers)
 end
 
-local function health(daemon)
-  local times = {}
-  for i = 1, 3 do
-    local before = host.now()
-    local answer = curl.request { socket = daemon.socket, url = "http://localhost/health", seconds = 10 }
-    assert(answer.status == 204)
-    times[i] = host.now() - before
-  end
-  return median(times)
-end
-
 local PRELUDE = host.read((os.getenv "STEPBOX_ROOT" or ".") .. "/spec/support/probe.py")
 
 local function put(entry, place)
@@ -143,7 +132,7 @@ local function attempt(frame, entry)
   end
   assert(step < 1, ("a neighbour's step took %.2f s"):format(step))
   assert(answer < 1, ("an answer of the engine took %.2f s"):format(answer))
-  assert(health(place.daemon) < 1, "the engine's health took longer than a second")
+  assert(api.health_seconds(place.daemon) < 1, "the engine's health took longer than a second")
   if entry.after then entry.after(box, place) end
   local id = box.id
   if entry.lost then

@@ -85,6 +85,20 @@ function World:noted(name)
   return text:sub(read + 1)
 end
 
+--- Waits until the servers `names` have noted something for each pattern, at most `seconds`; returns all that
+--- they noted meanwhile.
+function World:await_notes(names, patterns, seconds)
+  local seen = ""
+  assert(engine.eventually(seconds, function()
+    for _, name in ipairs(names) do seen = seen .. self:noted(name) end
+    for _, pattern in ipairs(patterns) do
+      if not seen:find(pattern) then return false end
+    end
+    return true
+  end), "not all came to the servers: " .. seen)
+  return seen
+end
+
 --- Python that defines what probes need. Each prints one line: who answered, or "no: " and why not.
 M.probes = [[
 import socket, ssl

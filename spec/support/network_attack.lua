@@ -208,27 +208,14 @@ function M.entry(fields)
     for _, name in ipairs(fields.noted or {}) do text = text .. world:noted(name) end
     return text
   end
-  -- What came, once all of that is there.
-  local function await(world, words)
-    local seen = ""
-    local function have_come()
-      seen = seen .. notes(world)
-      for _, word in ipairs(words) do
-        if not seen:find(word) then return false end
-      end
-      return true
-    end
-    assert(host.eventually(5, have_come), "not all came to the servers: " .. seen)
-    return seen
-  end
   function fields.control(frame)
     local world = M.world(frame)
     notes(world)
     M.all_answered(fields.calls, M.outside(frame, fields.calls), "outside")
     if fields.one_way then
-      await(world, fields.one_way.outside)
+      world:await_notes(fields.noted, fields.one_way.outside, 5)
     elseif fields.noted then
-      await(world, { "." })
+      world:await_notes(fields.noted, { "." }, 2)
       host.sleep(0.1)
       notes(world)
     end
@@ -242,7 +229,8 @@ function M.entry(fields)
     local seen
     if fields.one_way then
       M.inside(frame, from, "user", { fields.one_way.allowed })
-      seen = await(M.world(frame), { fields.one_way.word }):gsub(fields.one_way.word .. "[^\n]*\n", "")
+      seen = M.world(frame):await_notes(fields.noted, { fields.one_way.word }, 5)
+      seen = seen:gsub(fields.one_way.word .. "[^\n]*\n", "")
     else
       if fields.noted then host.sleep(0.2) end
       seen = notes(M.world(frame))
