@@ -23,8 +23,4 @@ static inline void unset_variables(void) {
     }
 }
 
-#define WITH(test) cmocka_unit_test_setup_teardown(test, connection_set_up, connection_tear_down)
-#define WITH_TCP(test)                                                                             \
-    cmocka_unit_test_setup_teardown(test, connection_set_up_tcp, connection_tear_down)
-
 #endif

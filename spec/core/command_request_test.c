@@ -127,7 +127,6 @@ static void a_new_server_is_not_told_who_its_default_user_is(void **state) {
 }
 
 int main(void) {
-#define WITH(test) cmocka_unit_test_setup_teardown(test, connection_set_up, connection_tear_down)
     const struct CMUnitTest tests[] = {
         WITH(options_travel_as_data),
         WITH(a_program_may_have_no_arguments),

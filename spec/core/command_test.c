@@ -222,9 +222,6 @@ static void a_closed_box_says_so(void **state) {
 }
 
 int main(void) {
-#define WITH(test) cmocka_unit_test_setup_teardown(test, connection_set_up, connection_tear_down)
-#define WITH_TCP(test)                                                                             \
-    cmocka_unit_test_setup_teardown(test, connection_set_up_tcp, connection_tear_down)
     const struct CMUnitTest tests[] = {
         WITH(a_command_gives_output_and_exit_code),
         WITH(a_stream_that_is_cut_is_no_success),

@@ -82,4 +82,9 @@ static inline int connection_tear_down(void **state) {
     return 0;
 }
 
+/* Entries of a list of tests that get one. */
+#define WITH(test) cmocka_unit_test_setup_teardown(test, connection_set_up, connection_tear_down)
+#define WITH_TCP(test)                                                                             \
+    cmocka_unit_test_setup_teardown(test, connection_set_up_tcp, connection_tear_down)
+
 #endif

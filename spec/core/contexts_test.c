@@ -256,10 +256,6 @@ static void calls_may_be_cancelled_and_freed_at_any_moment(void **state) {
     sb_op_free(sb_box_remove_context(c->box, "a", &c->error));
 }
 
-#define WITH(test) cmocka_unit_test_setup_teardown(test, connection_set_up, connection_tear_down)
-#define WITH_TCP(test)                                                                             \
-    cmocka_unit_test_setup_teardown(test, connection_set_up_tcp, connection_tear_down)
-
 int main(void) {
     const struct CMUnitTest tests[] = {
         WITH(a_context_is_made_with_what_is_given_and_nothing_else),

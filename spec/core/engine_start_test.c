@@ -270,15 +270,15 @@ int main(int argc, char **argv) {
     if (length <= 0) {
         return 1;
     }
-#define WITH(test) cmocka_unit_test_setup_teardown(test, set_up, tear_down)
+#define WITH_HOST(test) cmocka_unit_test_setup_teardown(test, set_up, tear_down)
     const struct CMUnitTest tests[] = {
-        WITH(requests_of_one_loop_share_a_start),
-        WITH(a_socket_that_nobody_serves_any_more_is_no_hindrance),
-        WITH(an_engine_that_cannot_run_says_why),
-        WITH(an_engine_that_is_not_there_is_named_with_the_remedy),
-        WITH(without_an_engine_there_is_no_sandbox),
-        WITH(a_start_can_be_given_up),
-        WITH(a_host_that_reaps_the_child_first_does_not_matter),
+        WITH_HOST(requests_of_one_loop_share_a_start),
+        WITH_HOST(a_socket_that_nobody_serves_any_more_is_no_hindrance),
+        WITH_HOST(an_engine_that_cannot_run_says_why),
+        WITH_HOST(an_engine_that_is_not_there_is_named_with_the_remedy),
+        WITH_HOST(without_an_engine_there_is_no_sandbox),
+        WITH_HOST(a_start_can_be_given_up),
+        WITH_HOST(a_host_that_reaps_the_child_first_does_not_matter),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

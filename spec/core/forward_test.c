@@ -372,10 +372,6 @@ static void a_server_far_away_that_cannot_be_reached_is_a_502(void **state) {
     sb_client_free(client);
 }
 
-#define WITH(test) cmocka_unit_test_setup_teardown(test, connection_set_up, connection_tear_down)
-#define WITH_TCP(test)                                                                             \
-    cmocka_unit_test_setup_teardown(test, connection_set_up_tcp, connection_tear_down)
-
 int main(void) {
     const struct CMUnitTest tests[] = {
         WITH(the_engine_is_asked_for_a_tunnel),

@@ -321,9 +321,6 @@ static void descriptors_do_not_pass_to_programs(void **state) {
 }
 
 int main(void) {
-#define WITH(test) cmocka_unit_test_setup_teardown(test, connection_set_up, connection_tear_down)
-#define WITH_TCP(test)                                                                             \
-    cmocka_unit_test_setup_teardown(test, connection_set_up_tcp, connection_tear_down)
     const struct CMUnitTest tests[] = {
         WITH(a_host_polls_one_descriptor),
         WITH(deadlines_make_the_descriptor_readable),

@@ -266,7 +266,6 @@ static void a_closed_box_says_so(void **state) {
 }
 
 int main(void) {
-#define WITH(test) cmocka_unit_test_setup_teardown(test, connection_set_up, connection_tear_down)
     const struct CMUnitTest tests[] = {
         WITH(a_list_gives_what_the_server_says),
         WITH(a_list_that_is_none_is_refused),

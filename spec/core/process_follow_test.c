@@ -166,9 +166,6 @@ static void a_process_that_is_not_there_is_gone(void **state) {
 }
 
 int main(void) {
-#define WITH(test) cmocka_unit_test_setup_teardown(test, connection_set_up, connection_tear_down)
-#define WITH_TCP(test)                                                                             \
-    cmocka_unit_test_setup_teardown(test, connection_set_up_tcp, connection_tear_down)
     const struct CMUnitTest tests[] = {
         WITH_TCP(a_cancelled_command_is_killed_where_the_server_does_not),
         WITH_TCP(a_command_cancelled_before_its_id_is_known_is_killed_later),

@@ -338,9 +338,6 @@ static void a_closed_box_says_so(void **state) {
 }
 
 int main(void) {
-#define WITH(test) cmocka_unit_test_setup_teardown(test, connection_set_up, connection_tear_down)
-#define WITH_TCP(test)                                                                             \
-    cmocka_unit_test_setup_teardown(test, connection_set_up_tcp, connection_tear_down)
     const struct CMUnitTest tests[] = {
         WITH(a_step_gives_its_output),
         WITH_TCP(a_remote_step_carries_its_headers),
