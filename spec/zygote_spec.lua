@@ -298,6 +298,21 @@ unset LD_PRELOAD; exec sh -c 'for i in $(seq 40); do for p in $(pgrep -P %d); do
 end)
 
 describe("zygotes", function()
+  --- An engine that stops when the test is over.
+  local function start_own(config)
+    local daemon = start(config)
+    finally(function() daemon:stop() end)
+    return daemon
+  end
+
+  --- Why there are none here, once so many are there where there can be.
+  local function why_none(daemon, kind, count, seconds)
+    assert(engine.eventually(seconds, function()
+      return zygotes(daemon).why or zygotes(daemon)[kind] >= count
+    end))
+    return zygotes(daemon).why
+  end
+
   --- Makes five sandboxes at once, of which no two have the seed of their hashes in common.
   local function make_five(daemon)
     local boxes, seen = {}, {}
@@ -311,13 +326,12 @@ describe("zygotes", function()
   end
 
   it("are not shared", function()
-    local daemon = start()
+    local daemon = start_own()
     make_five(daemon)
-    daemon:stop()
   end)
 
   it("are fresh for the next sandbox also when many are there", function()
-    local daemon = start()
+    local daemon = start_own()
     local seen = {}
     for i = 1, 10 do
       local box = contexts.box(daemon)
@@ -330,51 +344,41 @@ describe("zygotes", function()
       seen[hash] = true
       wait_fresh(daemon, 1)
     end
-    daemon:stop()
   end)
 
   it("are as many as the configuration says, each for one of as many sandboxes at once", function()
-    local daemon = start '{"freshZygotes": 5}'
+    local daemon = start_own '{"freshZygotes": 5}'
     contexts.box(daemon)
-    assert(engine.eventually(60, function() return zygotes(daemon).why or zygotes(daemon).fresh >= 5 end))
-    if zygotes(daemon).why then
-      daemon:stop()
-      return pending("no zygotes here: " .. zygotes(daemon).why)
-    end
+    local reason = why_none(daemon, "fresh", 5, 60)
+    if reason then return pending("no zygotes here: " .. reason) end
     for _, box in ipairs(make_five(daemon)) do
       local runners = box:runners() -- one is asked for in advance
       assert(runners.forked >= 1 and runners.refused == 0, runners.forked .. " and " .. runners.refused)
     end
-    daemon:stop()
   end)
 
   it("are shared by sandboxes that come in a rush, if that is allowed", function()
-    local daemon = start '{"shareZygotes": true}'
+    local daemon = start_own '{"shareZygotes": true}'
     local first = contexts.box(daemon)
-    assert(engine.eventually(30, function() return zygotes(daemon).why or zygotes(daemon).ready >= 2 end))
-    if zygotes(daemon).why then
-      daemon:stop()
-      return pending("no zygotes here: " .. zygotes(daemon).why)
-    end
+    local reason = why_none(daemon, "ready", 2, 30)
+    if reason then return pending("no zygotes here: " .. reason) end
     local seen, shared = { [first:run "print(hash('x'))"] = true }, false
     for _ = 1, 8 do
       local hash = contexts.box(daemon):run "print(hash('x'))"
       shared = shared or seen[hash]
       seen[hash] = true
     end
-    daemon:stop()
     assert(shared, "nine sandboxes at once have nine zygotes")
   end)
 
   it("end with an engine that is killed", function()
-    local daemon = start()
+    local daemon = start_own()
     contexts.box(daemon)
-    engine.eventually(30, function() return zygotes(daemon).why or zygotes(daemon).ready >= 2 end)
+    why_none(daemon, "ready", 2, 30)
     local pids = zygote_pids(daemon)
     os.execute("kill -9 " .. daemon.engine_pid)
     for _, pid in ipairs(pids) do
       assert(engine.eventually(3, function() return not engine.is_alive(pid) end), "a zygote is left")
     end
-    daemon:stop()
   end)
 end)

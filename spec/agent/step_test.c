@@ -47,7 +47,7 @@ static void streams_as_the_code_writes(void **state) {
     assert_true(first < 1.8);
     while (read_chunk(client, &answer))
         ;
-    assert_true(now() - start >= 0.3);
+    assert_true(now() - start >= 2);
     print_message("    first output after %.1f ms\n", first * 1e3);
     free(answer.body);
     disconnect(client);

@@ -110,6 +110,8 @@ static void a_wrong_file_is_refused_with_its_name_and_the_field(void **state) {
         {"{\"limits\": {\"memoryMB\": 1}}", "memoryMB"},
         {"{\"limits\": {\"memoryMB\": 9000}}", "more than this host has"},
         {"{\"maxSandboxes\": 0}", "maxSandboxes"},
+        {"{\"freshZygotes\": 0}", "freshZygotes"},
+        {"{\"freshZygotes\": 65}", "freshZygotes"},
         {"{\"maxMemoryMB\": \"1\"}", "maxMemoryMB"},
         {"{\"templates\": {\"nothing\": {}}}", "\"nothing\""},
         {"{\"templates\": {\"base\": 1}}", "\"base\""},
